@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Bell wakes whoever waits for something to happen to a lane. The record decides; the bell only says "look again". A
+// lost ring costs time and nothing else: every wait ends with one more look.
+type Bell interface {
+	// Ring wakes all who listen to lane now. It never fails and never blocks for long.
+	Ring(ctx context.Context, lane string)
+
+	// Listen returns a channel that receives after each Ring of lane from now on, several rings perhaps as one, and a
+	// function that ends it. Listen before looking, so that no ring falls between.
+	Listen(ctx context.Context, lane string) (rung <-chan struct{}, stop func())
+}
+
+// Clockwork makes what is due happen promptly. It is told of a record's due time after the Commit that wrote it, and
+// calls Hub.Fire for that key at about that time, and again at the time that Fire returns, until Fire returns none.
+// Being told is a favour: the sweep finds by Store.Due whatever was not told, or was told to a process that died.
+type Clockwork interface {
+	Arm(ctx context.Context, key record.Key, at time.Time)
+}
+
+// Pusher makes one attempt to deliver a callback (spec §8.3). It MUST NOT follow redirects nor use a proxy, and MUST
+// refuse special-purpose addresses when it dials (spec §9.4).
+type Pusher interface {
+	Push(ctx context.Context, p Push) PushResult
+}
+
+// Push is one attempt of a callback: an HTTP POST.
+type Push struct {
+	MessageID string
+	Attempt   int // from 1
+	URL       string
+	Headers   map[string]string // Content-Type, MA2H-Signature and the credential of the scheme
+	Body      []byte            // the Response, exactly as signed
+}
+
+// PushResult is what came of an attempt: the status of the answer, or in its absence why there was none.
+type PushResult struct {
+	Status     int           // HTTP status, or 0
+	RetryAfter time.Duration // what the receiver asked for, or 0
+	Failure    Failure       // when Status is 0
+}
+
+// Failure is why an attempt got no answer, as a code without addresses or names.
+type Failure string
+
+// The failures of an attempt. A refused one is never tried again, since nothing about it will change by waiting.
+const (
+	FailureNetwork Failure = "network" // name not resolved, not connected, reset, timed out, TLS
+	FailureRefused Failure = "refused" // the address guard or the URL's scheme forbids it
+)
+
+// ErrNoKey is the error of Keys for a wrapped key that it cannot open.
+var ErrNoKey = errors.New("hub: no such key")
+
+// Keys holds what must stay secret. All methods work in memory but for the first use of a wrapping key.
+type Keys interface {
+	// Hash returns the HMAC-SHA256 of data under the key that derives refs and ids. That key never changes, else
+	// replays would make doubles.
+	Hash(data ...string) [32]byte
+
+	// Wrap encrypts a secret for storage in a record; purpose is authenticated with it and must be the same to unwrap.
+	Wrap(ctx context.Context, purpose string, secret []byte) ([]byte, error)
+
+	// Unwrap returns the secret of Wrap, or ErrNoKey.
+	Unwrap(ctx context.Context, purpose string, wrapped []byte) ([]byte, error)
+
+	// Public returns the hub's public signing keys, newest first.
+	Public() []PublicKey
+}
+
+// PublicKey is one of the hub's ed25519 keys as the JWKS shows it.
+type PublicKey struct {
+	ID  string // kid
+	Key []byte // 32 bytes
+}

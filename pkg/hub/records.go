@@ -1,0 +1,193 @@
+package hub
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// The kinds of record that the hub keeps.
+const (
+	KindAccount = "account"
+	KindAgent   = "agent"
+	KindPerson  = "person"
+	KindLogin   = "login"
+	KindContent = "content"
+	KindState   = "state"
+	KindDeed    = "deed"
+)
+
+// Account is what one owner and the agents and people with them share.
+type Account struct {
+	Ref              string   `json:"ref"`
+	Owner            string   `json:"owner"` // human:<id>, or empty for a tenant's common account
+	InterAgent       bool     `json:"inter_agent,omitzero"`
+	DefaultResolvers []string `json:"default_resolvers,omitzero"` // of asks to come that list none
+}
+
+// Agent is a principal that sends. Only people change it.
+type Agent struct {
+	Ref         string       `json:"ref"` // names its part
+	ID          string       `json:"id"`
+	Account     string       `json:"account"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Revoked     bool         `json:"revoked,omitzero"`
+	Credentials []Credential `json:"credentials,omitzero"` // newest first
+	Secrets     []PushSecret `json:"secrets,omitzero"`     // newest first
+}
+
+// Credential is one token of an agent, of which only the hash is kept.
+type Credential struct {
+	Hash      []byte    `json:"hash"` // SHA-256 of the whole token
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// PushSecret is the HMAC key under which pushes to an agent are signed, wrapped.
+type PushSecret struct {
+	Ref       string    `json:"ref"` // the secret_ref of its callbacks
+	Wrapped   []byte    `json:"wrapped"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Person is somebody who answers.
+type Person struct {
+	Ref     string `json:"ref"` // names its part
+	ID      string `json:"id"`  // without human:
+	Account string `json:"account"`
+}
+
+// Login is a way in for a person: a token, a web session or a link. It is kept under the hash of its secret.
+type Login struct {
+	Person    string    `json:"person"` // ref
+	Use       LoginUse  `json:"use"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // zero means never
+}
+
+// LoginUse is what a Login is good for.
+type LoginUse string
+
+// The uses of a login.
+const (
+	LoginToken   LoginUse = "token"   // a bearer token of /v1
+	LoginSession LoginUse = "session" // a cookie of the inbox
+	LoginLink    LoginUse = "link"    // a link that signs in, once
+)
+
+// Content is the part of a message that never changes.
+type Content struct {
+	Envelope jsontext.Value `json:"envelope"` // the members of the submitted envelope that we know, verbatim
+}
+
+// State is the part of a message that transitions write.
+type State struct {
+	ID        string        `json:"id"`
+	Account   string        `json:"account"`
+	AgentRef  string        `json:"agent_ref"`
+	AgentID   string        `json:"agent_id"`
+	RunID     string        `json:"run_id"`
+	Version   string        `json:"version"` // as submitted
+	Type      ma2h.Type     `json:"type"`
+	Title     string        `json:"title"`
+	Priority  ma2h.Priority `json:"priority,omitzero"`
+	Sensitive bool          `json:"sensitive,omitzero"`
+	Digest    []byte        `json:"digest"` // of the payload, for replays (spec §8.1)
+
+	AcceptedAt time.Time `json:"accepted_at"`
+	ExpiresAt  time.Time `json:"expires_at,omitzero"`
+
+	// Resolvers is who may resolve: the message's list or, when Defaulted, the account's. Listed is false when there
+	// was neither, so that nobody but the submitter may (spec §9.1).
+	Resolvers          []string `json:"resolvers,omitzero"`
+	ResolversListed    bool     `json:"resolvers_listed,omitzero"`
+	ResolversDefaulted bool     `json:"resolvers_defaulted,omitzero"`
+
+	Status    ma2h.Status    `json:"status"`
+	StatusAt  time.Time      `json:"status_at"` // when Status began
+	Response  *ma2h.Response `json:"response,omitzero"`
+	FirstRead time.Time      `json:"first_read,omitzero"` // when a person first opened it
+
+	Delivery *Delivery `json:"delivery,omitzero"`
+	Push     *PushWork `json:"push,omitzero"`
+
+	RetainedAt time.Time `json:"retained_at,omitzero"` // when retention ended the response track
+	Deleted    bool      `json:"deleted,omitzero"`     // a tombstone: content and response are gone
+	DeletedAt  time.Time `json:"deleted_at,omitzero"`
+}
+
+// Delivery is the response track of an ask or task (spec §14.2).
+type Delivery struct {
+	State          ma2h.Track `json:"state"`
+	DeliveredAt    time.Time  `json:"delivered_at,omitzero"`
+	AcknowledgedAt time.Time  `json:"acknowledged_at,omitzero"`
+	Ack            *ma2h.Ack  `json:"ack,omitzero"`
+}
+
+// PushWork is the obligation to push the Response, written with the resolution itself.
+type PushWork struct {
+	URL      string            `json:"url"`
+	Auth     ma2h.CallbackAuth `json:"auth"`
+	Next     time.Time         `json:"next,omitzero"` // when to try; zero when there is nothing to do yet or any more
+	Attempts []Attempt         `json:"attempts,omitzero"`
+	Done     bool              `json:"done,omitzero"` // delivered or given up
+}
+
+// Attempt is what is kept of one try.
+type Attempt struct {
+	At      time.Time `json:"at"`
+	Status  int       `json:"status,omitzero"`
+	Failure Failure   `json:"failure,omitzero"`
+}
+
+// Deed is one entry of the account's audit record: what a person did.
+type Deed struct {
+	At      time.Time `json:"at"`
+	By      string    `json:"by"`
+	Did     string    `json:"did"` // a short code such as resolve
+	Subject string    `json:"subject,omitzero"`
+}
+
+// The keys of the records. Parts begin with their kind.
+func accountKey(ref string) record.Key { return record.Key{Part: "a#" + ref, Sort: "account"} }
+func agentKey(ref string) record.Key   { return record.Key{Part: "g#" + ref, Sort: "agent"} }
+func personKey(ref string) record.Key  { return record.Key{Part: "p#" + ref, Sort: "person"} }
+func contentKey(tail string) record.Key {
+	return record.Key{Part: "m#" + tail, Sort: "content"}
+}
+func stateKey(tail string) record.Key { return record.Key{Part: "m#" + tail, Sort: "state"} }
+
+// AccountKey is where the account with this ref lies.
+func AccountKey(ref string) record.Key { return accountKey(ref) }
+
+// AgentKey is where the agent with this ref lies.
+func AgentKey(ref string) record.Key { return agentKey(ref) }
+
+// PersonKey is where the person with this ref lies.
+func PersonKey(ref string) record.Key { return personKey(ref) }
+
+// LoginKey is where the login of the person with this ref lies whose secret has this hash, in hexadecimal.
+func LoginKey(person, hash string) record.Key {
+	return record.Key{Part: "p#" + person, Sort: "login#" + hash}
+}
+
+// Encode writes a stored value.
+func Encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("hub: %T does not encode: %v", v, err)) // a bug: all our own types do
+	}
+	return b
+}
+
+// Decode reads the body of a record into v.
+func Decode(r record.Record, v any) error {
+	if err := json.Unmarshal(r.Body, v); err != nil {
+		return fmt.Errorf("decode %s %s: %w", r.Kind, r.Key, err)
+	}
+	return nil
+}
