@@ -1,0 +1,91 @@
+// Package endpoint is the one table of Mash's HTTP interface: the name, method and path of each endpoint, who may call
+// it, and which kinds of record it reads and writes. The server mounts it, the client fills its paths, and the
+// infrastructure derives routes and permissions from it, so that the three cannot drift apart.
+package endpoint
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Name identifies an endpoint in code, configuration and metrics: lower case, words joined by hyphens.
+type Name string
+
+// The endpoints of the protocol (spec §8.0 to §8.8, §14.3), and the two that only operate the hub.
+const (
+	Discovery      Name = "discovery"       // the capability document (spec §8.0)
+	DiscoveryAlias Name = "discovery-alias" // the same under its longer name
+	JWKS           Name = "jwks"            // the hub's public signing keys
+	Healthz        Name = "healthz"         // says that the process answers
+	Submit         Name = "submit"          // spec §8.1
+	Pull           Name = "pull"            // spec §8.2
+	Cancel         Name = "cancel"          // spec §8.4
+	Resolve        Name = "resolve"         // spec §8.8
+	Ack            Name = "ack"             // spec §14.3
+)
+
+// The product's own endpoints, for people only.
+const (
+	Waiting     Name = "waiting"      // what waits for the person
+	Read        Name = "read"         // one message, as the person who may answer it sees it
+	AgentList   Name = "agent-list"   // the account's agents
+	AgentAdd    Name = "agent-add"    // a new agent with its first token
+	AgentRotate Name = "agent-rotate" // a new token and push secret for an agent
+	AgentRevoke Name = "agent-revoke" // the end of an agent
+	SettingsPut Name = "settings-put" // the account's settings
+	Link        Name = "link"         // a fresh link that signs the person in
+)
+
+// Caller is the kind of principal that an endpoint is for.
+type Caller string
+
+// The kinds of caller. An endpoint for None answers without a credential.
+const (
+	None   Caller = "none"
+	Agent  Caller = "agent"
+	Person Caller = "person"
+	Either Caller = "either" // an agent or a person
+)
+
+// Endpoint is one row of the table.
+type Endpoint struct {
+	Name   Name
+	Method string   // of HTTP, in capitals
+	Path   string   // absolute; a segment {id} or {agent} stands for one percent-encoded id
+	Caller Caller   // who may call it
+	Reads  []string // kinds of record that it reads, those of authentication among them
+	Writes []string // kinds of record that it writes
+}
+
+// Pattern returns the method and path in the form that http.ServeMux takes.
+func (e Endpoint) Pattern() string { return e.Method + " " + e.Path }
+
+// Fill returns the path with its segments in braces replaced, in order, by ids: percent-encoded, since an id may contain
+// anything, a slash or a # included. It panics unless there are exactly as many ids as segments; an empty id makes a
+// path that no endpoint has.
+func (e Endpoint) Fill(ids ...string) string {
+	segments := strings.Split(e.Path, "/")
+	left := ids
+	for i, s := range segments {
+		if !strings.HasPrefix(s, "{") {
+			continue
+		}
+		if len(left) == 0 {
+			panic(fmt.Sprintf("endpoint: %s needs more than %d ids", e.Name, len(ids)))
+		}
+		segments[i], left = escape(left[0]), left[1:]
+	}
+	if len(left) > 0 {
+		panic(fmt.Sprintf("endpoint: %s takes fewer than %d ids", e.Name, len(ids)))
+	}
+	return strings.Join(segments, "/")
+}
+
+// escape encodes a segment so that it stays one. Lone dots would be taken for a relative path and cleaned away.
+func escape(id string) string {
+	if id == "." || id == ".." {
+		return strings.ReplaceAll(id, ".", "%2E")
+	}
+	return url.PathEscape(id)
+}
