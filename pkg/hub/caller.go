@@ -1,0 +1,52 @@
+package hub
+
+import (
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Caller is who makes a request, as the hub itself found out: never taken from a body (spec §9.1).
+type Caller struct {
+	Account Account
+	Agent   *Agent  // of an agent
+	Person  *Person // of a person
+
+	// Read holds the records that were read in the same request as the credential, absent ones included.
+	Read []record.Record
+}
+
+// Actor returns the namespaced identity: agent:alice is not human:alice (spec §9.1).
+func (c *Caller) Actor() string {
+	switch {
+	case c.Agent != nil:
+		return ma2h.AgentPrefix + c.Agent.ID
+	case c.Person != nil:
+		return ma2h.HumanPrefix + c.Person.ID
+	}
+	return ""
+}
+
+// seen returns the record under k if it was read with the credential.
+func (c *Caller) seen(k record.Key) (record.Record, bool) {
+	for _, r := range c.Read {
+		if r.Key == k {
+			return r, true
+		}
+	}
+	return record.Record{}, false
+}
+
+// agentOnly and personOnly refuse the other kind of caller.
+func agentOnly(c *Caller) error {
+	if c.Agent == nil {
+		return ma2h.Errorf(ma2h.CodeNotAuthorized, "This is for agents; use an agent's token.")
+	}
+	return nil
+}
+
+func personOnly(c *Caller) error {
+	if c.Person == nil {
+		return ma2h.Errorf(ma2h.CodeNotAuthorized, "This is for people; an agent's token does not open it.")
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package hub
+
+import (
+	"time"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Hub is MA2H as use cases over its ports. A copy with another Now is the same hub at another time, which is how
+// virtual time is made.
+type Hub struct {
+	Store     record.Store
+	Keys      Keys
+	Pusher    Pusher
+	Bell      Bell
+	Clockwork Clockwork
+	Now       func() time.Time
+	Settings  Settings
+
+	limiter *limiter
+}
+
+// Settings is what a deployment decides.
+type Settings struct {
+	BaseURL string // public address without a trailing slash, as in poll_url
+	Version string // ma2h_version of the objects that the hub itself mints
+	Limits  ma2h.Limits
+
+	RequestsPerMinute int           // submits of one agent, 0 for no limit (spec §8.6)
+	InboxDepth        int           // open asks and tasks of one agent, 0 for no limit (spec §8.6)
+	MaxWait           time.Duration // longest hold of a pull with wait (spec §8.2)
+	RetentionDays     int           // how long a message stays fully served after its end (spec §8.2)
+	Retry             RetryPolicy   // of callbacks (spec §8.3)
+
+	// SigningKey, when set, signs every push whatever the callback's secret_ref or token_ref names, and all callback
+	// schemes are taken, as if every host were proven. Only a conformance tenant has one.
+	SigningKey []byte
+
+	// OneNamespace makes agent ids unique over all accounts, so that an agent may get its owner after its first
+	// credential. Only a conformance tenant has it.
+	OneNamespace bool
+}
+
+// DefaultSettings is what a hub does unless told otherwise.
+var DefaultSettings = Settings{
+	Version:           ma2h.Newest,
+	Limits:            ma2h.DefaultLimits,
+	RequestsPerMinute: 600,
+	InboxDepth:        1000,
+	MaxWait:           60 * time.Second,
+	RetentionDays:     30,
+	Retry:             DefaultRetry,
+}
+
+// New returns a hub over its ports. Now may be replaced afterwards; the zero Settings mean DefaultSettings.
+func New(store record.Store, keys Keys, pusher Pusher, bell Bell, clockwork Clockwork, settings Settings) *Hub {
+	if settings.Version == "" {
+		settings.Version = DefaultSettings.Version
+	}
+	return &Hub{
+		Store: store, Keys: keys, Pusher: pusher, Bell: bell, Clockwork: clockwork,
+		Now: time.Now, Settings: settings, limiter: newLimiter(),
+	}
+}
+
+// At returns the same hub whose clock stands at now, with another clockwork.
+func (h *Hub) At(now time.Time, clockwork Clockwork) *Hub {
+	c := *h
+	c.Now = func() time.Time { return now }
+	c.Clockwork = clockwork
+	return &c
+}
+
+// now is the hub's clock, which counts in milliseconds. It is read once a request or transition.
+func (h *Hub) now() time.Time { return h.Now().UTC().Truncate(time.Millisecond) }
+
+func (h *Hub) retention() time.Duration { return time.Duration(h.Settings.RetentionDays) * 24 * time.Hour }
+
+// tombstone is how long a deleted message still answers "gone" rather than "unknown".
+const tombstone = 90 * 24 * time.Hour
+
+// The refs that name parts. They are keyed hashes, since ids may be anything and keys may not.
+func (h *Hub) accountRef(owner string) string {
+	sum := h.Keys.Hash("account", owner)
+	return ma2h.Tail(sum[:])[:AccountRefLength]
+}
+
+// AccountRefLength is the number of characters of an account's ref.
+const AccountRefLength = 12
+
+func (h *Hub) agentRef(account, id string) string {
+	if h.Settings.OneNamespace {
+		account = ""
+	}
+	sum := h.Keys.Hash("agent", account, id)
+	return ma2h.Tail(sum[:])
+}
+
+func (h *Hub) personRef(id string) string {
+	sum := h.Keys.Hash("person", id)
+	return ma2h.Tail(sum[:])
+}
+
+// messageTail is where a message with an idempotency key lies: known before anything is read (spec §8.1).
+func (h *Hub) messageTail(agentRef, key string) string {
+	sum := h.Keys.Hash("message", agentRef, key)
+	return ma2h.Tail(sum[:])
+}

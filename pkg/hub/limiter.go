@@ -1,0 +1,79 @@
+package hub
+
+import (
+	"sync"
+	"time"
+)
+
+// limiter holds what bounds an agent's submits in this process: a token bucket and a recent count of its open messages
+// (spec §8.6). Neither is exact over several processes, nor needs to be.
+type limiter struct {
+	mu     sync.Mutex
+	agents map[string]*usage
+}
+
+type usage struct {
+	tokens    float64
+	filledAt  time.Time
+	open      int // as last counted, and what was accepted since
+	countedAt time.Time
+}
+
+// depthFreshness is how long a count of open messages is trusted.
+const depthFreshness = 5 * time.Second
+
+// maxTracked bounds the agents that are remembered; beyond it everyone begins anew.
+const maxTracked = 100_000
+
+func newLimiter() *limiter { return &limiter{agents: map[string]*usage{}} }
+
+func (l *limiter) of(agent string, perMinute int, now time.Time) *usage {
+	u := l.agents[agent]
+	if u == nil {
+		if len(l.agents) >= maxTracked {
+			clear(l.agents)
+		}
+		u = &usage{tokens: burst(perMinute), filledAt: now}
+		l.agents[agent] = u
+	}
+	return u
+}
+
+// burst is how many submits may come at once: those of ten seconds, and at least ten.
+func burst(perMinute int) float64 { return max(float64(perMinute)/6, 10) }
+
+// take removes one token, or says how long to wait for one.
+func (l *limiter) take(agent string, perMinute int, now time.Time) (wait time.Duration, ok bool) {
+	if perMinute <= 0 {
+		return 0, true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(agent, perMinute, now)
+	perSecond := float64(perMinute) / 60
+	u.tokens = min(u.tokens+max(now.Sub(u.filledAt).Seconds(), 0)*perSecond, burst(perMinute))
+	u.filledAt = now
+	if u.tokens < 1 {
+		return time.Duration((1 - u.tokens) / perSecond * float64(time.Second)), false
+	}
+	u.tokens--
+	return 0, true
+}
+
+// depth returns the known count of open messages and whether it is fresh enough, and counts one more.
+func (l *limiter) depth(agent string, perMinute int, now time.Time) (open int, fresh bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(agent, perMinute, now)
+	fresh = now.Sub(u.countedAt).Abs() < depthFreshness
+	u.open++
+	return u.open - 1, fresh
+}
+
+// counted notes a fresh count.
+func (l *limiter) counted(agent string, perMinute int, open int, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(agent, perMinute, now)
+	u.open, u.countedAt = open, now
+}

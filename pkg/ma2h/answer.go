@@ -1,0 +1,94 @@
+package ma2h
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// AnswerSchema is the compiled request.schema of an ask of mode input (spec §5.2).
+type AnswerSchema struct{ compiled *jsonschema.Schema }
+
+// CompileAnswerSchema compiles a request.schema. One that does not compile can never be answered, so it is an
+// invalid_field at submit, where its author sees it. Formats that nobody knows are no constraint, and nothing is fetched.
+func CompileAnswerSchema(raw []byte) (*AnswerSchema, *Error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, schemaError("")
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // knows no scheme: nothing is loaded from anywhere
+	const here = "mem:///request/schema"
+	if err := c.AddResource(here, doc); err != nil {
+		return nil, schemaError("")
+	}
+	s, err := c.Compile(here)
+	if err != nil {
+		return nil, schemaError(placeOf(err))
+	}
+	return &AnswerSchema{compiled: s}, nil
+}
+
+func schemaError(place string) *Error {
+	return FieldErrorf(CodeInvalidField, "/request/schema"+place,
+		"This is no JSON Schema that an answer could be held to; check its keywords, patterns and references.")
+}
+
+// placeOf returns where in the schema the compiler stumbled, as far as it says.
+func placeOf(err error) string {
+	var invalid *jsonschema.SchemaValidationError
+	if !errors.As(err, &invalid) {
+		return ""
+	}
+	v, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err)
+	if !ok {
+		return ""
+	}
+	return pointerOf(deepest(v).InstanceLocation)
+}
+
+// Check holds a value, JSON as sent, to the schema. The error is an invalid_field at the member at fault, below field.
+// The value must be an object (spec §6).
+func (s *AnswerSchema) Check(value []byte, field string) *Error {
+	d, parseErr := Parse(value)
+	if parseErr != nil {
+		return parseErr
+	}
+	if _, ok := d.Value.(map[string]any); !ok {
+		return FieldErrorf(CodeInvalidField, field, "Send an object that meets the request's schema, not %s.", kindOf(d.Value))
+	}
+	err := s.compiled.Validate(d.Value)
+	if err == nil {
+		return nil
+	}
+	v, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		return FieldErrorf(CodeInvalidField, field, "The value does not meet the request's schema.")
+	}
+	v = deepest(v)
+	reason := v.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+	return FieldErrorf(CodeInvalidField, field+pointerOf(v.InstanceLocation),
+		"The value does not meet the request's schema: %s.", strings.TrimSuffix(reason, "."))
+}
+
+// deepest follows the first causes down to what was really wrong.
+func deepest(v *jsonschema.ValidationError) *jsonschema.ValidationError {
+	for len(v.Causes) > 0 {
+		v = v.Causes[0]
+	}
+	return v
+}
+
+func pointerOf(tokens []string) string {
+	p := ""
+	for _, t := range tokens {
+		p = Pointer(p, t)
+	}
+	return p
+}
+

@@ -1,0 +1,137 @@
+package ma2h
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Envelope is a submitted message that passed everything but Rules and the clock.
+type Envelope struct {
+	Message Message
+	Version Version
+
+	// Inexact says that an integer beyond ±(2^53−1) occurs, which signatures see rounded (spec §9.2).
+	Inexact bool
+
+	raw     []byte
+	members map[string]jsontext.Value
+}
+
+// envelopeMembers are the members of an envelope that we know, in the order in which they are stored.
+var envelopeMembers = [...]string{
+	"ma2h_version", "type", "created_at", "agent", "to", "title", "body", "priority", "tags", "context", "state",
+	"client_ref", "idempotency_key", "expires_at", "sensitive", "request", "action",
+}
+
+// ReadMessage reads a submitted message in the order that the spec's codes demand: well-formed JSON, an object, the
+// version's major before anything else of it, the corrections that hold at every minor, the shape of the declared
+// version, and what that version cannot carry (spec §4, §5.2, §8.5, §10).
+func ReadMessage(body []byte) (*Envelope, *Error) {
+	d, o, err := ParseObject(body)
+	if err != nil {
+		return nil, err
+	}
+	declared, ok := o["ma2h_version"].(string)
+	if !ok {
+		return nil, FieldErrorf(CodeValidationError, "/ma2h_version", "Send ma2h_version as a string, such as %q.", Newest)
+	}
+	v, err := ParseVersion(declared)
+	if err != nil {
+		return nil, err
+	}
+	if err := corrections(o); err != nil {
+		return nil, err
+	}
+	if err := tooOldForAddresses(o, v); err != nil {
+		return nil, err
+	}
+	if err := Shape(KindMessage, v.SchemaMinor(), d.Value); err != nil {
+		return nil, err
+	}
+	e := &Envelope{Version: v, Inexact: d.Inexact, raw: body}
+	if err := e.decode(); err != nil {
+		return nil, err
+	}
+	return e, versionGates(&e.Message, v)
+}
+
+// tooOldForAddresses refuses to and agent.session below 0.5, whatever they hold, since ignoring them would misroute the
+// message to a person (spec §4).
+func tooOldForAddresses(o map[string]any, v Version) *Error {
+	if v.Minor >= MinorInterAgent {
+		return nil
+	}
+	const sentence = "This needs version 0.5 or later; declare it in ma2h_version, or leave the field out."
+	if _, ok := o["to"]; ok {
+		return FieldErrorf(CodeValidationError, "/to", sentence)
+	}
+	agent, _ := o["agent"].(map[string]any)
+	if _, ok := agent["session"]; ok {
+		return FieldErrorf(CodeValidationError, "/agent/session", sentence)
+	}
+	return nil
+}
+
+// decode fills Message from the members we know. Members of other spellings are unknown fields and not looked at.
+func (e *Envelope) decode() *Error {
+	if err := json.Unmarshal(e.raw, &e.Message); err != nil {
+		return Errorf(CodeValidationError, "The message does not have the shape of version %s.", e.Message.Version)
+	}
+	if err := json.Unmarshal(e.raw, &e.members); err != nil {
+		return Errorf(CodeValidationError, "The message is not an object.")
+	}
+	return nil
+}
+
+// Known returns the envelope as it is stored: the members that we know, each as it was sent (spec §4 "verbatim", §10).
+func (e *Envelope) Known() jsontext.Value {
+	out := append(make([]byte, 0, len(e.raw)), '{')
+	for _, name := range envelopeMembers {
+		v, ok := e.members[name]
+		if !ok {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, '"')
+		out = append(out, name...)
+		out = append(out, '"', ':')
+		out = append(out, v...)
+	}
+	return append(out, '}')
+}
+
+// Digest is the SHA-256 of the payload as JSON: member order, blanks and the spelling of numbers and escapes make no
+// difference. agent.session and agent.run_id are left out, so that a retry from another run finds its first try (spec
+// §8.1).
+func (e *Envelope) Digest() ([]byte, error) {
+	var agent map[string]jsontext.Value
+	if err := json.Unmarshal(e.members["agent"], &agent); err != nil {
+		return nil, fmt.Errorf("digest agent: %w", err)
+	}
+	delete(agent, "session")
+	delete(agent, "run_id")
+	rest, err := json.Marshal(agent)
+	if err != nil {
+		return nil, fmt.Errorf("digest agent: %w", err)
+	}
+	whole := make(map[string]jsontext.Value, len(e.members))
+	for k, v := range e.members {
+		whole[k] = v
+	}
+	whole["agent"] = rest
+	payload, err := json.Marshal(whole)
+	if err != nil {
+		return nil, fmt.Errorf("digest payload: %w", err)
+	}
+	canonical, err := Canonical(payload)
+	if err != nil {
+		return nil, fmt.Errorf("digest payload: %w", err)
+	}
+	sum := sha256.Sum256(canonical)
+	return sum[:], nil
+}
