@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -21,13 +22,14 @@ func main() {
 	if len(args) > 0 && args[0] == "-noskip" {
 		c.noSkip, args = true, args[1:]
 	}
-	ok, err := gotest.Run(args, c.event)
+	ok, err := gotest.Run(context.Background(), args, c.event)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gotestcount:", err)
 		os.Exit(1)
 	}
-	if !ok && c.failed == 0 {
-		c.failed++ // nothing could be run
+	if c.failed == 0 && (!ok || c.passed == 0) {
+		fmt.Println("FAIL  no test could be run")
+		c.failed++
 	}
 	slices.Sort(c.skipped)
 	for _, line := range c.skipped {
@@ -71,10 +73,10 @@ func (c *counter) event(e gotest.Event) {
 
 func (c *counter) testEnded(e gotest.Event, output []string) {
 	c.testsIn[e.Package]++
-	switch {
-	case e.Action == gotest.Passed:
+	switch e.Action {
+	case gotest.Passed:
 		c.passed++
-	case e.Action == gotest.Failed:
+	case gotest.Failed:
 		c.fail(e.Package)
 		fmt.Printf("--- FAIL %s %s\n%s", e.Name(), e.Test, strings.Join(output, ""))
 	default:

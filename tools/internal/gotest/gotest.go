@@ -3,6 +3,7 @@ package gotest
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,8 +43,8 @@ func (e Event) Took() string {
 
 // Run runs `go test -json` with args in the current folder and calls each for every event. Lines that are no event go
 // to standard error. It returns whether the command succeeded; its own error means that it could not be run.
-func Run(args []string, each func(Event)) (bool, error) {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+func Run(ctx context.Context, args []string, each func(Event)) (bool, error) {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...) //nolint:gosec // G204: the caller's own flags
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

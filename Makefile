@@ -1,0 +1,70 @@
+# `make help` lists the targets. What takes more than a line stands in tools/, a script a target.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Arguments, as in `make fuzz TIME=5m`.
+ANSWER ?=
+CASES ?=
+ROUNDS ?=
+STORES ?=
+TIME ?= 30s
+ARGS ?=
+
+.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench fuzz test-long aws-up aws-down clean
+
+help: ## list the targets
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
+		printf '  %-12s %s\n' "$$name" "$$text"; done
+
+demo: build ## an agent asks, you answer in the browser, the agent verifies (ANSWER=approve answers for you)
+	@ANSWER='$(ANSWER)' bin/mash demo
+
+serve: build ## run a hub on this machine (ARGS='--listen 127.0.0.1:7421' passes flags on)
+	@bin/mash serve $(ARGS)
+
+build: ## build bin/mash
+	@echo 'Building bin/mash; the first time takes a minute or two, for SQLite is compiled too.'
+	@mkdir -p bin
+	@go build -o bin/mash ./cmd/mash
+
+test: ## run every test whose prerequisites are here; Go and make are enough
+	@tools/test.sh
+
+check: ## what CI runs: everything, and what is missing fails (CASES=folder adds the shared cases)
+	@CASES='$(CASES)' ROUNDS='$(ROUNDS)' STORES='$(STORES)' tools/check.sh
+
+lint: ## golangci-lint over the module and tools
+	@tools/lint.sh
+
+vuln: ## govulncheck, where its database can be reached
+	@go tool -modfile=tools/go.mod govulncheck ./...
+
+conformance: ## the shared cases of CASES=folder: vectors, and field cases against a hub
+	@CASES='$(CASES)' tools/conformance.sh
+
+behaviours: ## each behaviour of the protocol with its tests, run over both stores
+	@STORES='$(STORES)' tools/behaviours.sh
+
+crash: ## kill -9 under writers and look for what was lost (ROUNDS=40)
+	@ROUNDS='$(ROUNDS)' tools/crash.sh
+
+bench: ## the hub against the floor of its store, and how fast an answer arrives
+	@BENCH=1 go test -count=1 -timeout 20m -tags bench -run '^TestBench' -v ./cmd/mash
+
+fuzz: ## every fuzz test for TIME=30s
+	@TIME='$(TIME)' tools/fuzz.sh
+
+test-long: ## the tests again with what takes minutes: a million mutated inputs, hundreds of races
+	@tools/test-long.sh
+
+aws-up: ## start the emulated AWS, without Docker
+	@localstack/up
+
+aws-down: ## stop the emulated AWS
+	@localstack/down
+
+clean: ## remove what was built; .tools/ stays
+	@rm -rf bin

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# make test: what can be run with what is here, without root. Go and make are enough; the rest is left out and listed.
+. "$(dirname "$0")/parts.sh"
+
+test_tools
+
+missing=$(emulator_missing)
+if [ -n "$missing" ]; then
+	left_out 'the tests over DynamoDB, on an emulated AWS' "$missing"
+else
+	part 'start the emulated AWS' emulator_up
+fi
+
+part 'go vet' go vet ./...
+part 'tests' "$bin/gotestcount" -timeout 15m ./...
+
+# The rest of the tests runs under the race detector in make check.
+if [ "$(go env CGO_ENABLED)" = 1 ] && have "$(go env CC)"; then
+	mapfile -t concurrent < <(go list ./pkg/record/... ./pkg/sqlitestore/... ./pkg/hub/... 2>/dev/null)
+	part 'race detector on the stores and the hub' "$bin/gotestcount" -race -timeout 15m "${concurrent[@]}"
+else
+	left_out 'the race detector' 'gcc and the C headers (Debian: gcc libc6-dev)'
+fi
+
+finish
