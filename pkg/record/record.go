@@ -21,23 +21,26 @@ const (
 	MaxCommitBytes = 3584 << 10
 	MaxPartBytes   = 1024 // Key.Part, Tag.Name
 	MaxSortBytes   = 512  // Key.Sort, Tag.Order
+	MaxPlaceBytes  = 960  // Tag.Order, Key.Part and Key.Sort of a tagged record together
 	MaxListLimit   = 1000 // records or entries of one List, Index or Due
 )
 
-// Sentinels for what is wrong with a call rather than with the store; see Misuse.
+// Sentinels for what is wrong with a call rather than with the store. ErrMisuse is a bug of the caller: an empty or
+// ill-formed name, a key twice, a limit below 1, a put without a kind. ErrTooLarge is a call over one of the limits above.
 var (
 	ErrMisuse   = errors.New("record: a call outside the contract")
 	ErrTooLarge = errors.New("record: more than a store takes")
 )
 
-// Key names a record: Part gathers what is read together, Sort orders it there. Both are non-empty UTF-8 and compared
-// byte by byte.
+// Key names a record: Part gathers what is read together, Sort orders it there. Both are non-empty UTF-8 without NUL and
+// compared byte by byte.
 type Key struct{ Part, Sort string }
 
 // String returns the key for logs and errors.
 func (k Key) String() string { return k.Part + "/" + k.Sort }
 
-// Tag places a record in an index of the store: among all records with the same Name, in Order. The zero Tag is none.
+// Tag places a record in an index of the store: among all records with the same Name, in Order, which may be empty. Both
+// are UTF-8 without NUL. The zero Tag is none.
 type Tag struct{ Name, Order string }
 
 // Record is one stored value. Its Body is opaque to the store.
@@ -169,3 +172,13 @@ func AsConflict(err error) *Conflict {
 
 // DueOrder is the form in which a due time stands in an Entry: microseconds since 1970 in 19 digits.
 func DueOrder(t time.Time) string { return fmt.Sprintf("%019d", t.UnixMicro()) }
+
+// EraseSecond is the form in which a store keeps Record.Erase: whole seconds since 1970, rounded up, so that nothing is
+// collected before its time.
+func EraseSecond(t time.Time) int64 {
+	second := t.Unix()
+	if t.Nanosecond() > 0 {
+		second++
+	}
+	return second
+}

@@ -1,0 +1,99 @@
+package sqlitestore
+
+import (
+	"database/sql/driver"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// query names a statement that every connection prepares once.
+type query int
+
+const (
+	queryBegin query = iota
+	queryCommit
+	queryRollback
+	querySavepoint
+	queryRelease
+	queryUndo
+	queryInsert
+	queryUpdate
+	queryErase
+	queryCheck
+	queryGet
+	queryList
+	queryIndex1
+	queryIndex2
+	queryDue
+	querySweep
+	numQueries
+)
+
+// The statements. A put, erase or check carries its condition, so that the usual case takes one step.
+var queries = [numQueries]string{
+	queryBegin:     `BEGIN IMMEDIATE`,
+	queryCommit:    `COMMIT`,
+	queryRollback:  `ROLLBACK`,
+	querySavepoint: `SAVEPOINT one`,
+	queryRelease:   `RELEASE one`,
+	queryUndo:      `ROLLBACK TO one`,
+	queryInsert: `INSERT INTO record (rev, kind, body, due, tag1, order1, tag2, order2, erase, part, sort)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+	queryUpdate: `UPDATE record SET rev = ?, kind = ?, body = ?, due = ?, tag1 = ?, order1 = ?, tag2 = ?, order2 = ?,
+		erase = ? WHERE part = ? AND sort = ? AND rev = ?`,
+	queryErase: `DELETE FROM record WHERE part = ? AND sort = ? AND rev = ?`,
+	queryCheck: `SELECT rev FROM record WHERE part = ? AND sort = ?`,
+	queryGet:   `SELECT ` + columns + ` FROM record WHERE part = ? AND sort = ?`,
+	queryList:  `SELECT ` + columns + ` FROM record WHERE part = ? AND sort > ? ORDER BY sort LIMIT ?`,
+	queryIndex1: `SELECT order1, part, sort FROM record WHERE tag1 = ? AND (order1, part, sort) > (?, ?, ?)
+		ORDER BY order1, part, sort LIMIT ?`,
+	queryIndex2: `SELECT order2, part, sort FROM record WHERE tag2 = ? AND (order2, part, sort) > (?, ?, ?)
+		ORDER BY order2, part, sort LIMIT ?`,
+	queryDue:   `SELECT due, part, sort FROM record WHERE due <= ? ORDER BY due, part, sort LIMIT ?`,
+	querySweep: `DELETE FROM record WHERE rowid IN (SELECT rowid FROM record WHERE erase <= ? LIMIT ?)`,
+}
+
+// columns is the order in which scan expects a record.
+const columns = `part, sort, rev, kind, body, due, tag1, order1, tag2, order2, erase`
+
+// scan makes a record of a row of columns. Strings and bytes are copies already.
+func scan(row []driver.Value) record.Record {
+	r := record.Record{Key: record.Key{Part: text(row[0]), Sort: text(row[1])}, Rev: text(row[2]), Kind: text(row[3])}
+	r.Body, _ = row[4].([]byte)
+	if due, ok := row[5].(int64); ok {
+		r.Due = time.UnixMicro(due).UTC()
+	}
+	r.Tags[0] = record.Tag{Name: text(row[6]), Order: text(row[7])}
+	r.Tags[1] = record.Tag{Name: text(row[8]), Order: text(row[9])}
+	if erase, ok := row[10].(int64); ok {
+		r.Erase = time.Unix(erase, 0).UTC()
+	}
+	return r
+}
+
+func text(v driver.Value) string {
+	s, _ := v.(string)
+	return s
+}
+
+// values returns the arguments of queryInsert, to which queryUpdate adds the condition.
+func values(r record.Record) []driver.Value {
+	v := make([]driver.Value, 11, 12)
+	v[0], v[1], v[9], v[10] = r.Rev, r.Kind, r.Part, r.Sort
+	if len(r.Body) > 0 {
+		v[2] = r.Body
+	}
+	if !r.Due.IsZero() {
+		v[3] = r.Due.UnixMicro()
+	}
+	for i, t := range r.Tags {
+		if t != (record.Tag{}) {
+			v[4+2*i], v[5+2*i] = t.Name, t.Order
+		}
+	}
+	if !r.Erase.IsZero() {
+		v[8] = record.EraseSecond(r.Erase)
+	}
+	return v
+}

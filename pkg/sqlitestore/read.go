@@ -1,0 +1,104 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Get implements record.Store.
+func (s *Store) Get(ctx context.Context, keys ...record.Key) ([]record.Record, error) {
+	if err := record.ValidateGet(keys); err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	found := make([]record.Record, len(keys))
+	err := s.read(ctx, func(c *conn) (err error) {
+		for i, k := range keys {
+			if found[i], err = c.get(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", keys[0], err)
+	}
+	return found, nil
+}
+
+// List implements record.Store.
+func (s *Store) List(ctx context.Context, part, after string, limit int) ([]record.Record, error) {
+	if err := record.ValidateList(part, after, limit); err != nil {
+		return nil, err
+	}
+	var found []record.Record
+	err := s.read(ctx, func(c *conn) error {
+		return c.each(queryList, func(row []driver.Value) error {
+			found = append(found, scan(row))
+			return nil
+		}, part, after, int64(limit))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", part, err)
+	}
+	return found, nil
+}
+
+// Index implements record.Store. Here it is never behind.
+func (s *Store) Index(
+	ctx context.Context, place int, name string, after record.Entry, limit int,
+) ([]record.Entry, error) {
+	if err := record.ValidateIndex(place, name, after, limit); err != nil {
+		return nil, err
+	}
+	q := queryIndex1
+	if place == 2 {
+		q = queryIndex2
+	}
+	var found []record.Entry
+	err := s.read(ctx, func(c *conn) error {
+		return c.each(q, func(row []driver.Value) error {
+			found = append(found, record.Entry{Key: record.Key{Part: text(row[1]), Sort: text(row[2])}, Order: text(row[0])})
+			return nil
+		}, name, after.Order, after.Key.Part, after.Key.Sort, int64(limit))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("index %d %s: %w", place, name, err)
+	}
+	return found, nil
+}
+
+// Due implements record.Store. Here it is never behind, and has one shard.
+func (s *Store) Due(ctx context.Context, before time.Time, limit int) ([]record.Entry, error) {
+	if err := record.ValidateDue(before, limit); err != nil {
+		return nil, err
+	}
+	var found []record.Entry
+	err := s.read(ctx, func(c *conn) error {
+		return c.each(queryDue, func(row []driver.Value) error {
+			due, _ := row[0].(int64)
+			found = append(found, record.Entry{
+				Key:   record.Key{Part: text(row[1]), Sort: text(row[2])},
+				Order: record.DueOrder(time.UnixMicro(due)),
+			})
+			return nil
+		}, before.UnixMicro(), int64(limit))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("due: %w", err)
+	}
+	return found, nil
+}
+
+// get returns the record under k, or one with nothing but the key.
+func (c *conn) get(k record.Key) (record.Record, error) {
+	r := record.Record{Key: k}
+	err := c.each(queryGet, func(row []driver.Value) error {
+		r = scan(row)
+		return nil
+	}, k.Part, k.Sort)
+	return r, err
+}
