@@ -75,7 +75,9 @@ func (h *Hub) At(now time.Time, clockwork Clockwork) *Hub {
 // now is the hub's clock, which counts in milliseconds. It is read once a request or transition.
 func (h *Hub) now() time.Time { return h.Now().UTC().Truncate(time.Millisecond) }
 
-func (h *Hub) retention() time.Duration { return time.Duration(h.Settings.RetentionDays) * 24 * time.Hour }
+func (h *Hub) retention() time.Duration {
+	return time.Duration(h.Settings.RetentionDays) * 24 * time.Hour
+}
 
 // tombstone is how long a deleted message still answers "gone" rather than "unknown".
 const tombstone = 90 * 24 * time.Hour

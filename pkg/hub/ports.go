@@ -30,6 +30,10 @@ type Clockwork interface {
 // refuse special-purpose addresses when it dials (spec §9.4).
 type Pusher interface {
 	Push(ctx context.Context, p Push) PushResult
+
+	// Check says in one plain sentence why no attempt to this URL could ever be made, or returns nil. It resolves no
+	// name: a submit is told at once what needs no look at the network.
+	Check(url string) error
 }
 
 // Push is one attempt of a callback: an HTTP POST.

@@ -1,0 +1,96 @@
+package hub
+
+import (
+	"encoding/base64"
+	"time"
+)
+
+// Capability is the discovery document (spec §8.0). Legs that are not built are absent from it.
+type Capability struct {
+	Version             string           `json:"ma2h_version"`
+	MaxBodyBytes        int              `json:"max_body_bytes"` // of one message
+	MaxPartBytes        int              `json:"max_part_bytes"`
+	MaxContextParts     int              `json:"max_context_parts"`
+	AuthSchemes         []string         `json:"auth_schemes"`
+	CallbackAuthSchemes []string         `json:"callback_auth_schemes"`
+	SignatureAlgs       []string         `json:"signature_algs"`
+	RateLimit           *RateLimit       `json:"rate_limit,omitzero"`
+	RetentionDays       int              `json:"retention_days"`
+	ReplayWindowSeconds int              `json:"replay_window_seconds"`
+	CallbackRetry       CallbackRetry    `json:"callback_retry"`
+	Ack                 CapabilityOfAcks `json:"ack"`
+}
+
+// RateLimit is what one agent may do (spec §8.6).
+type RateLimit struct {
+	RequestsPerMinute int `json:"requests_per_minute,omitzero"`
+	InboxDepth        int `json:"inbox_depth,omitzero"`
+}
+
+// CallbackRetry advertises the caps on callbacks (spec §8.3, §8.6).
+type CallbackRetry struct {
+	MaxAttempts        int `json:"max_attempts"`
+	MaxDurationSeconds int `json:"max_duration_seconds"`
+}
+
+// CapabilityOfAcks says that messages can be acknowledged. No ack is pushed, so none is signed (spec §14.4).
+type CapabilityOfAcks struct {
+	Enabled bool `json:"enabled"`
+}
+
+// ReplayWindow is how far a signature's time may lie from the verifier's clock (spec §9.2).
+const ReplayWindow = 120 * time.Second
+
+// Capability returns what this hub offers and enforces.
+func (h *Hub) Capability() Capability {
+	s := h.Settings
+	c := Capability{
+		Version:             s.Version,
+		MaxBodyBytes:        s.Limits.EnvelopeBytes,
+		MaxPartBytes:        s.Limits.PartBytes,
+		MaxContextParts:     s.Limits.Parts,
+		AuthSchemes:         []string{"bearer", "apikey"},
+		CallbackAuthSchemes: []string{"hmac"},
+		SignatureAlgs:       []string{"hmac-sha256"},
+		RetentionDays:       s.RetentionDays,
+		ReplayWindowSeconds: int(ReplayWindow.Seconds()),
+		CallbackRetry: CallbackRetry{
+			MaxAttempts: s.Retry.MaxAttempts, MaxDurationSeconds: int(s.Retry.MaxDuration.Seconds()),
+		},
+		Ack: CapabilityOfAcks{Enabled: true},
+	}
+	if s.SigningKey != nil {
+		c.CallbackAuthSchemes = []string{"hmac", "bearer", "apikey"}
+	}
+	if s.RequestsPerMinute > 0 || s.InboxDepth > 0 {
+		c.RateLimit = &RateLimit{RequestsPerMinute: s.RequestsPerMinute, InboxDepth: s.InboxDepth}
+	}
+	return c
+}
+
+// JWKS is the set of the hub's public keys (RFC 7517, RFC 8037).
+type JWKS struct {
+	Keys []JWK `json:"keys"`
+}
+
+// JWK is one ed25519 key.
+type JWK struct {
+	KeyType   string `json:"kty"`
+	Curve     string `json:"crv"`
+	ID        string `json:"kid"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+	X         string `json:"x"`
+}
+
+// JWKS returns the hub's public signing keys.
+func (h *Hub) JWKS() JWKS {
+	set := JWKS{Keys: []JWK{}}
+	for _, k := range h.Keys.Public() {
+		set.Keys = append(set.Keys, JWK{
+			KeyType: "OKP", Curve: "Ed25519", ID: k.ID, Use: "sig", Algorithm: "EdDSA",
+			X: base64.RawURLEncoding.EncodeToString(k.Key),
+		})
+	}
+	return set
+}

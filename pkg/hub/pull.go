@@ -1,0 +1,217 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mash-hub/mash/pkg/lifecycle"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// PullOptions is the query of a pull (spec §8.2).
+type PullOptions struct {
+	Wait  time.Duration // how long to hold while the message is open; cut to Settings.MaxWait
+	Since time.Time     // answer "not modified" when the status is as old as this; zero for always answering
+}
+
+// Pull returns the body of a message for its submitter: the envelope as submitted, its status, and once terminal the
+// Response, which thereby counts as delivered to the agent (spec §8.2, §14.2). A nil body means not modified; it stamps
+// nothing. Whoever did not submit the message learns nothing (spec §9.1).
+func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]byte, error) {
+	m, err := h.submitted(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	if wait := min(o.Wait, h.Settings.MaxWait); wait > 0 && m.state.Status == ma2h.StatusOpen {
+		if m, err = h.await(ctx, c, m, wait); err != nil {
+			return nil, err
+		}
+	}
+	if !o.Since.IsZero() && !m.state.StatusAt.After(o.Since) {
+		return nil, nil
+	}
+	if err := h.stampDelivered(ctx, m); err != nil {
+		return nil, err
+	}
+	return h.pullBody(m)
+}
+
+// submitted loads and settles a message for its submitter.
+func (h *Hub) submitted(ctx context.Context, c *Caller, id string) (*message, error) {
+	if c.Agent == nil {
+		return nil, errUnknown()
+	}
+	m, err := h.load(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	if m.state.AgentRef != c.Agent.Ref {
+		return nil, errUnknown()
+	}
+	if err := h.settle(ctx, m); err != nil {
+		return nil, err
+	}
+	return m, h.gone(&m.state)
+}
+
+// await holds until the message is no longer open, or wait is over. Whatever happens it looks once more at the end.
+func (h *Hub) await(ctx context.Context, c *Caller, m *message, wait time.Duration) (*message, error) {
+	rung, stop := h.Bell.Listen(ctx, MessageLane(m.tail))
+	defer stop()
+	end := time.NewTimer(wait)
+	defer end.Stop()
+	for over := false; ; {
+		var err error
+		if m, err = h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent}, m.state.ID); err != nil {
+			return nil, err
+		}
+		if m.state.Status != ma2h.StatusOpen || over {
+			return m, nil
+		}
+		deadline, cancel := h.untilExpiry(&m.state)
+		select {
+		case <-rung:
+		case <-deadline:
+		case <-end.C:
+			over = true
+		case <-ctx.Done():
+			over = true
+		}
+		cancel()
+		if ctx.Err() != nil {
+			return m, nil
+		}
+	}
+}
+
+// untilExpiry returns a channel that receives when an open message's deadline has passed.
+func (h *Hub) untilExpiry(s *State) (<-chan time.Time, func()) {
+	if s.ExpiresAt.IsZero() {
+		return nil, func() {}
+	}
+	t := time.NewTimer(afterDeadline(s.ExpiresAt).Sub(h.Now()))
+	return t.C, func() { t.Stop() }
+}
+
+// stampDelivered advances the response track of a terminal ask or task once its agent has the Response.
+func (h *Hub) stampDelivered(ctx context.Context, m *message) error {
+	now := h.now()
+	return h.change(ctx, m, nil, func(s *State) bool { return s.deliver(now) })
+}
+
+// deliver advances the response track, and says whether that is news (spec §14.2).
+func (s *State) deliver(now time.Time) bool {
+	if s.Response == nil || s.Deleted {
+		return false
+	}
+	var d Delivery
+	if s.Delivery != nil {
+		d = *s.Delivery
+	}
+	next, changed := lifecycle.Deliver(d.State)
+	if !changed {
+		return false
+	}
+	d.State, d.DeliveredAt = next, now
+	s.Delivery = &d
+	return true
+}
+
+// pullBody composes the answer from the envelope as it was sent and what became of it.
+func (h *Hub) pullBody(m *message) ([]byte, error) {
+	var c Content
+	if err := Decode(m.content, &c); err != nil {
+		return nil, err
+	}
+	tail := struct {
+		ID       string         `json:"id"`
+		Status   ma2h.Status    `json:"status"`
+		Response *ma2h.Response `json:"response,omitzero"`
+		Delivery *ma2h.Delivery `json:"delivery,omitzero"`
+	}{ID: m.state.ID, Status: m.state.Status, Delivery: m.state.Delivery.wire()}
+	if m.state.Response != nil {
+		r, err := m.response()
+		if err != nil {
+			return nil, err
+		}
+		tail.Response = r
+	}
+	rest, err := json.Marshal(tail)
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := m.shownEnvelope(c.Envelope)
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, 0, len(envelope)+len(rest))
+	body = append(body, envelope[:len(envelope)-1]...)
+	body = append(body, ',')
+	return append(body, rest[1:]...), nil
+}
+
+// shownEnvelope is the envelope with the account's default resolvers where they stand in for a missing list.
+func (m *message) shownEnvelope(envelope jsontext.Value) (jsontext.Value, error) {
+	if !m.state.ResolversDefaulted {
+		return envelope, nil
+	}
+	block := "request"
+	if m.state.Type == ma2h.TypeTask {
+		block = "action"
+	}
+	list, err := json.Marshal(m.state.Resolvers)
+	if err != nil {
+		return nil, err
+	}
+	return withMember(envelope, block, "allowed_resolvers", list)
+}
+
+// withMember adds a member to the object under name in an object.
+func withMember(object jsontext.Value, name, member string, value jsontext.Value) (jsontext.Value, error) {
+	var outer, inner map[string]jsontext.Value
+	if err := json.Unmarshal(object, &outer); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(outer[name], &inner); err != nil {
+		return nil, err
+	}
+	inner[member] = value
+	var err error
+	if outer[name], err = json.Marshal(inner, json.Deterministic(true)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(outer, json.Deterministic(true))
+}
+
+// response is the Response as its submitter gets it on every channel: the stored outcome and the agent's own state
+// (spec §6).
+func (m *message) response() (*ma2h.Response, error) {
+	envelope, err := m.message()
+	if err != nil {
+		return nil, err
+	}
+	r := *m.state.Response
+	r.State = envelope.State
+	return &r, nil
+}
+
+// wire is the track as the spec writes it; nothing while it has not begun.
+func (d *Delivery) wire() *ma2h.Delivery {
+	if d == nil || d.State == "" {
+		return nil
+	}
+	return &ma2h.Delivery{
+		State: d.State, DeliveredAt: formatTime(d.DeliveredAt), AcknowledgedAt: formatTime(d.AcknowledgedAt), Ack: d.Ack,
+	}
+}
+
+// formatTime writes a time, or nothing for none.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ma2h.FormatTime(t)
+}

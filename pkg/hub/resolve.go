@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mash-hub/mash/pkg/lifecycle"
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Resolve ends an open ask or task as a person, or as an agent that may (spec §8.8, §9.1). The first outcome wins; a
+// later one is already_terminal with what stands. The answer carries none of the submitter's state.
+func (h *Hub) Resolve(ctx context.Context, c *Caller, id string, r *ma2h.Resolve) (*ma2h.Resolved, error) {
+	m, err := h.load(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.mayResolve(c, &m.state); err != nil {
+		return nil, err
+	}
+	if err := h.settle(ctx, m); err != nil {
+		return nil, err
+	}
+	if err := h.gone(&m.state); err != nil {
+		return nil, err
+	}
+	if m.state.Type == ma2h.TypeNotify {
+		return nil, ma2h.Errorf(ma2h.CodeValidationError, "A notify wants no answer, so it cannot be resolved.")
+	}
+	if lifecycle.Terminal(m.state.Status) {
+		return nil, alreadyTerminal(&m.state)
+	}
+	return h.resolveOpen(ctx, c, m, r)
+}
+
+func (h *Hub) resolveOpen(ctx context.Context, c *Caller, m *message, r *ma2h.Resolve) (*ma2h.Resolved, error) {
+	envelope, err := m.message()
+	if err != nil {
+		return nil, err
+	}
+	edited, invalid := envelope.CheckAnswer(r, m.version())
+	if invalid != nil {
+		return nil, invalid
+	}
+	now := h.now()
+	var deed []record.Write
+	if c.Person != nil {
+		deed = []record.Write{h.deed(c, "resolve", m.state.ID, now)}
+	}
+	resolutionID := ma2h.NewID(ma2h.PrefixResolution + m.tail)
+	ours, err := h.end(ctx, m, lifecycle.Resolve(envelope, r, edited, c.Actor(), now), resolutionID, deed)
+	if err != nil {
+		return nil, err
+	}
+	if !ours {
+		return nil, alreadyTerminal(&m.state)
+	}
+	return &ma2h.Resolved{ID: m.state.ID, Status: m.state.Status, ResolutionID: resolutionID}, nil
+}
+
+// mayResolve holds the attested actor to the message's resolvers (spec §9.1). Those who may not even know of the message
+// get what an unknown id gets.
+func (h *Hub) mayResolve(c *Caller, s *State) error {
+	if s.Account != c.Account.Ref {
+		return errUnknown()
+	}
+	if s.allows(c) {
+		return nil
+	}
+	if c.Person != nil || c.Agent != nil && c.Agent.Ref == s.AgentRef {
+		return ma2h.Errorf(ma2h.CodeNotAuthorized, "You are not among those who may resolve this message.")
+	}
+	return errUnknown()
+}
+
+// allows says whether the caller may resolve. Without any list only the submitting agent's own identity may (spec §9.1).
+func (s *State) allows(c *Caller) bool {
+	if !s.ResolversListed && !s.ResolversDefaulted {
+		return c.Agent != nil && c.Agent.Ref == s.AgentRef
+	}
+	return slices.Contains(s.Resolvers, c.Actor())
+}

@@ -1,0 +1,167 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mash-hub/mash/pkg/lifecycle"
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Summary is one row of a person's list. It carries nothing that resolvers may not see (spec §9.1).
+type Summary struct {
+	ID         string        `json:"id"`
+	Type       ma2h.Type     `json:"type"`
+	Title      string        `json:"title"`
+	Priority   ma2h.Priority `json:"priority,omitzero"`
+	AgentID    string        `json:"agent_id"` // attested
+	RunID      string        `json:"run_id"`   // what the agent says
+	Status     ma2h.Status   `json:"status"`
+	AcceptedAt time.Time     `json:"accepted_at"`
+	ExpiresAt  time.Time     `json:"expires_at,omitzero"`
+	Resolvers  []string      `json:"resolvers"` // who may resolve; empty means nobody but the sender
+	MayResolve bool          `json:"may_resolve"`
+}
+
+// Reading is a message as a person of the account sees it: what was asked, and what became of it. It has neither the
+// submitter's state nor its client_ref (spec §8.8, §9.1).
+type Reading struct {
+	Summary
+	Message  ma2h.Message   `json:"message"`
+	Response *ma2h.Response `json:"response,omitzero"`
+	Delivery *ma2h.Delivery `json:"delivery,omitzero"`
+	Attempts []Attempt      `json:"attempts,omitzero"`
+}
+
+// Waiting returns up to limit asks and tasks of the account that are open, oldest first. The list may lag behind by a
+// moment; what is past its deadline is left out.
+func (h *Hub) Waiting(ctx context.Context, c *Caller, limit int) ([]Summary, error) {
+	return h.summaries(ctx, c, "open#", limit, func(s *State) bool {
+		return s.Status == ma2h.StatusOpen && !lifecycle.Overdue(s.ExpiresAt, h.now())
+	})
+}
+
+// Told returns up to limit notifies of the account, newest first.
+func (h *Hub) Told(ctx context.Context, c *Caller, limit int) ([]Summary, error) {
+	return h.summaries(ctx, c, "told#", limit, func(s *State) bool { return !s.Deleted })
+}
+
+// Ended returns up to limit asks and tasks of the account that have an outcome, latest first.
+func (h *Hub) Ended(ctx context.Context, c *Caller, limit int) ([]Summary, error) {
+	return h.summaries(ctx, c, "done#", limit, func(s *State) bool { return !s.Deleted && lifecycle.Terminal(s.Status) })
+}
+
+func (h *Hub) summaries(
+	ctx context.Context, c *Caller, list string, limit int, keep func(*State) bool,
+) ([]Summary, error) {
+	if err := personOnly(c); err != nil {
+		return nil, err
+	}
+	recs, err := h.indexed(ctx, 1, list+c.Account.Ref, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Summary, 0, len(recs))
+	for _, r := range recs {
+		var s State
+		if err := Decode(r, &s); err != nil {
+			return nil, err
+		}
+		if keep(&s) {
+			out = append(out, s.summary(c))
+		}
+	}
+	return out, nil
+}
+
+func (s *State) summary(c *Caller) Summary {
+	return Summary{
+		ID: s.ID, Type: s.Type, Title: s.Title, Priority: s.Priority, AgentID: s.AgentID, RunID: s.RunID,
+		Status: s.Status, AcceptedAt: s.AcceptedAt, ExpiresAt: s.ExpiresAt,
+		Resolvers: slices.Clone(s.Resolvers), MayResolve: s.Type != ma2h.TypeNotify && s.allows(c),
+	}
+}
+
+// Read returns a message of the person's account. It stamps nothing: the person is not the agent (spec §14.2).
+func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) {
+	if err := personOnly(c); err != nil {
+		return nil, err
+	}
+	m, err := h.load(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	if m.state.Account != c.Account.Ref {
+		return nil, errUnknown()
+	}
+	if err := h.settle(ctx, m); err != nil {
+		return nil, err
+	}
+	if err := h.gone(&m.state); err != nil {
+		return nil, err
+	}
+	envelope, err := m.message()
+	if err != nil {
+		return nil, err
+	}
+	r := &Reading{
+		Summary: m.state.summary(c), Message: *envelope, Response: m.state.Response, Delivery: m.state.Delivery.wire(),
+	}
+	r.Message.State, r.Message.ClientRef = jsontext.Value(nil), ""
+	if m.state.Push != nil {
+		r.Attempts = m.state.Push.Attempts
+	}
+	return r, nil
+}
+
+// get reads one record.
+func (h *Hub) get(ctx context.Context, k record.Key) (record.Record, error) {
+	recs, err := h.Store.Get(ctx, k)
+	if err != nil {
+		return record.Record{}, fmt.Errorf("read %s: %w", k, err)
+	}
+	return recs[0], nil
+}
+
+// agent reads an agent by its ref.
+func (h *Hub) agent(ctx context.Context, ref string) (*Agent, error) {
+	rec, err := h.get(ctx, agentKey(ref))
+	if err != nil {
+		return nil, err
+	}
+	var a Agent
+	if rec.Rev == "" {
+		return &a, nil
+	}
+	return &a, Decode(rec, &a)
+}
+
+// indexed reads up to limit records that an index lists, in its order.
+func (h *Hub) indexed(ctx context.Context, place int, name string, limit int) ([]record.Record, error) {
+	entries, err := h.Store.Index(ctx, place, name, record.Entry{}, min(limit, record.MaxListLimit))
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", name, err)
+	}
+	var recs []record.Record
+	for chunk := range slices.Chunk(entries, record.MaxReads) {
+		keys := make([]record.Key, len(chunk))
+		for i, e := range chunk {
+			keys[i] = e.Key
+		}
+		got, err := h.Store.Get(ctx, keys...)
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", name, err)
+		}
+		for _, r := range got {
+			if r.Rev != "" {
+				recs = append(recs, r)
+			}
+		}
+	}
+	return recs, nil
+}
