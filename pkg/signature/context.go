@@ -164,13 +164,17 @@ func (c Context) Canonical(t time.Time, jti string) []byte {
 }
 
 // Sign returns the header value of one delivery, signed at t with the nonce jti. Every delivery, a repeated one included,
-// needs a nonce of its own: make it with ma2h.NewID(ma2h.PrefixNonce). It panics on a nonce that cannot stand in a header.
-func (c Context) Sign(key Signer, t time.Time, jti string) Header {
+// needs a nonce of its own: make it with ma2h.NewID(ma2h.PrefixNonce). The errors are ErrUnusable, and ErrMalformed for a
+// nonce that cannot stand in a header.
+func (c Context) Sign(key Signer, t time.Time, jti string) (string, error) {
 	if !isNonce(jti) {
-		panic("signature: the nonce cannot stand in a header")
+		return "", fmt.Errorf("sign with this nonce: %w", ErrMalformed)
 	}
-	t = time.Unix(t.Unix(), 0).UTC()
-	return Header{Time: t, Nonce: jti, Signature: key.Sign(c.Canonical(t, jti))}
+	mac, err := key.Sign(c.Canonical(t, jti))
+	if err != nil {
+		return "", err
+	}
+	return Header{Time: t, Nonce: jti, Signature: mac}.String(), nil
 }
 
 // Verify checks that header signs this context under any of keys (several during a rotation), at a time not more than

@@ -105,6 +105,15 @@ func mustBuild(t *testing.T, build builder, body string) signature.Context {
 	return ctx
 }
 
+func mustSign(t *testing.T, ctx signature.Context, key signature.Signer) string {
+	t.Helper()
+	value, err := ctx.Sign(key, fixtureTime, fixtureNonce)
+	if err != nil {
+		t.Fatalf("sign: %v", err)
+	}
+	return value
+}
+
 func TestB77_EveryContextHasTheCanonicalFormAndSignatureOfTheFixtures(t *testing.T) {
 	t.Parallel()
 	for _, f := range fixtures() {
@@ -113,7 +122,7 @@ func TestB77_EveryContextHasTheCanonicalFormAndSignatureOfTheFixtures(t *testing
 			t.Errorf("%s: Canonical = %s, want %s", f.name, got, f.canonical)
 		}
 		want := "t=1790000000,jti=jti_fixture,v1=" + f.v1
-		if got := ctx.Sign(signature.HMAC(fixtureSecret), fixtureTime, fixtureNonce); got.String() != want {
+		if got := mustSign(t, ctx, signature.HMAC(fixtureSecret)); got != want {
 			t.Errorf("%s: Sign = %s, want %s", f.name, got, want)
 		}
 	}
@@ -125,7 +134,7 @@ func TestEd25519SignsAsOthersDo(t *testing.T) {
 	private, public := ed25519Keys()
 	ctx := mustBuild(t, f.build, f.body)
 	const want = "t=1790000000,jti=jti_fixture,v1=xPDqfDUXHkA4MnyAU0eKg33k7Sqsgb-GjUJeR1aWAp25P27FSA5sHn5SEy_N4B_Dfvq2zfu3__B3ApgWBqaaAA"
-	if got := ctx.Sign(private, fixtureTime, fixtureNonce); got.String() != want {
+	if got := mustSign(t, ctx, private); got != want {
 		t.Errorf("Sign = %s, want %s", got, want)
 	}
 	for _, header := range []string{want, want + "==", "MA2H-Signature: " + want} {
@@ -239,7 +248,7 @@ func TestTheWindowHasItsEdgesOnBothSides(t *testing.T) {
 	t.Parallel()
 	f := fixtures()[0]
 	ctx, key := mustBuild(t, f.build, f.body), signature.HMAC(fixtureSecret)
-	header := ctx.Sign(key, fixtureTime, fixtureNonce).String()
+	header := mustSign(t, ctx, key)
 	for _, c := range []struct {
 		off  time.Duration
 		want error
@@ -264,12 +273,12 @@ func TestEitherOfTwoKeysVerifiesDuringARotation(t *testing.T) {
 	private, public := ed25519Keys()
 	older, newer := signature.HMAC("older-older-older-older-older-older"), signature.HMAC(fixtureSecret)
 	for _, signer := range []signature.Signer{older, newer, private} {
-		h := ctx.Sign(signer, fixtureTime, fixtureNonce)
-		got, err := ctx.Verify(h.Line(), fixtureTime, signature.Window, public, newer, older)
+		line := signature.Line(mustSign(t, ctx, signer))
+		got, err := ctx.Verify(line, fixtureTime, signature.Window, public, newer, older)
 		if err != nil || got.Nonce != fixtureNonce {
 			t.Errorf("Verify = %q, %v, want %q, nil", got.Nonce, err, fixtureNonce)
 		}
-		if _, err := ctx.Verify(h.Line(), fixtureTime, signature.Window); !errors.Is(err, signature.ErrMismatch) {
+		if _, err := ctx.Verify(line, fixtureTime, signature.Window); !errors.Is(err, signature.ErrMismatch) {
 			t.Errorf("Verify without keys = %v, want %v", err, signature.ErrMismatch)
 		}
 	}
@@ -279,10 +288,21 @@ func TestAnEmptyOrMisshapenKeyVerifiesNothing(t *testing.T) {
 	t.Parallel()
 	f := fixtures()[0]
 	ctx := mustBuild(t, f.build, f.body)
-	header := ctx.Sign(signature.HMAC(fixtureSecret), fixtureTime, fixtureNonce).String()
+	header := mustSign(t, ctx, signature.HMAC(fixtureSecret))
 	for _, key := range []signature.Verifier{signature.HMAC(nil), signature.PublicKey(nil), signature.PublicKey("short")} {
 		if _, err := ctx.Verify(header, fixtureTime, signature.Window, key); !errors.Is(err, signature.ErrMismatch) {
 			t.Errorf("Verify under %T %v = %v, want %v", key, key, err, signature.ErrMismatch)
+		}
+	}
+}
+
+func TestAnEmptyOrMisshapenKeySignsNothing(t *testing.T) {
+	t.Parallel()
+	f := fixtures()[0]
+	ctx := mustBuild(t, f.build, f.body)
+	for _, key := range []signature.Signer{signature.HMAC(nil), signature.PrivateKey(nil), signature.PrivateKey("short")} {
+		if got, err := ctx.Sign(key, fixtureTime, fixtureNonce); !errors.Is(err, signature.ErrUnusable) {
+			t.Errorf("Sign under %T %v = %q, %v, want %v", key, key, got, err, signature.ErrUnusable)
 		}
 	}
 }
@@ -309,6 +329,8 @@ func BenchmarkSign(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		_ = ctx.Sign(key, fixtureTime, fixtureNonce).String()
+		if _, err := ctx.Sign(key, fixtureTime, fixtureNonce); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -5,7 +5,7 @@
 // compute the digest, and no digest is ever taken from the wire:
 //
 //	ctx, err := signature.Response(body, callbackURL)
-//	header := ctx.Sign(signature.HMAC(secret), now, ma2h.NewID(ma2h.PrefixNonce)) // the hub
+//	value, err := ctx.Sign(signature.HMAC(secret), now, ma2h.NewID(ma2h.PrefixNonce)) // the hub
 //	header, err := ctx.Verify(r.Header.Get(signature.HeaderName), now, signature.Window, signature.HMAC(secret)) // the agent
 //
 // What is verified is authentic, not new: a verifier also keeps a Replays.

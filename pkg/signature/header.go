@@ -43,8 +43,8 @@ func (h Header) String() string {
 	return fmt.Sprintf("t=%d,jti=%s,v1=%s", h.Time.Unix(), h.Nonce, base64.RawURLEncoding.EncodeToString(h.Signature))
 }
 
-// Line returns the form that mailbox entries carry: the header's name and value (spec §8.7).
-func (h Header) Line() string { return HeaderName + ": " + h.String() }
+// Line returns the form that mailbox entries carry: the header's name and its value, as Sign returns it (spec §8.7).
+func Line(value string) string { return HeaderName + ": " + value }
 
 // ParseHeader reads a header's value, or the whole line as entries carry it. The three parameters may stand in any order,
 // with spaces around the commas; others are ignored. The error is ErrMalformed.

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
 )
 
 // The names of the algorithms in a capability document (spec §8.0).
@@ -12,10 +13,13 @@ const (
 	AlgEd25519 = "ed25519"
 )
 
-// Signer makes signatures under one key.
+// Signer makes signatures under one key. The error is ErrUnusable.
 type Signer interface {
-	Sign(data []byte) []byte
+	Sign(data []byte) ([]byte, error)
 }
+
+// ErrUnusable is the error of signing with a key that is empty or of the wrong size.
+var ErrUnusable = errors.New("signature: the key is empty or of the wrong size")
 
 // Verifier checks signatures under one key, in constant time where the key is a secret.
 type Verifier interface {
@@ -25,12 +29,12 @@ type Verifier interface {
 // HMAC is a secret shared by both sides, for hmac-sha256. An empty one signs nothing and verifies nothing.
 type HMAC []byte
 
-// Sign returns the HMAC-SHA256 of data. It panics on an empty secret, which would sign for everybody.
-func (k HMAC) Sign(data []byte) []byte {
+// Sign returns the HMAC-SHA256 of data.
+func (k HMAC) Sign(data []byte) ([]byte, error) {
 	if len(k) == 0 {
-		panic("signature: an empty secret")
+		return nil, ErrUnusable
 	}
-	return k.sum(data)
+	return k.sum(data), nil
 }
 
 // Verify says whether signature is the HMAC-SHA256 of data.
@@ -53,8 +57,13 @@ func (k HMAC) GoString() string { return "HMAC" }
 // PrivateKey is an ed25519 key of the hub.
 type PrivateKey ed25519.PrivateKey
 
-// Sign returns the ed25519 signature of data. It panics on a key of the wrong size.
-func (k PrivateKey) Sign(data []byte) []byte { return ed25519.Sign(ed25519.PrivateKey(k), data) }
+// Sign returns the ed25519 signature of data.
+func (k PrivateKey) Sign(data []byte) ([]byte, error) {
+	if len(k) != ed25519.PrivateKeySize {
+		return nil, ErrUnusable
+	}
+	return ed25519.Sign(ed25519.PrivateKey(k), data), nil
+}
 
 // String keeps the key out of logs.
 func (k PrivateKey) String() string { return "PrivateKey" }

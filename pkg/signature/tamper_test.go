@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/signature"
 )
 
@@ -121,7 +120,7 @@ func TestAnyChangeOfASignedMemberIsRefused(t *testing.T) {
 	for _, f := range fixtures() {
 		ctx := mustBuild(t, f.build, f.body)
 		for _, p := range pairs {
-			header := ctx.Sign(p.Signer, fixtureTime, fixtureNonce).String()
+			header := mustSign(t, ctx, p.Signer)
 			for _, c := range changes(t, f.body) {
 				holds := verifies(f.build, c.body, header, p.Verifier)
 				if want := isUnbound(f, c); holds != want {
@@ -176,7 +175,7 @@ func TestTheDestinationIsBound(t *testing.T) {
 	} {
 		here, _ := build([]byte(body), "agent:a#sess_1")
 		there, _ := build([]byte(body), "agent:a#sess_2")
-		header := here.Sign(key, fixtureTime, ma2h.NewID(ma2h.PrefixNonce)).String()
+		header := mustSign(t, here, key)
 		if _, err := here.Verify(header, fixtureTime, signature.Window, key); err != nil {
 			t.Errorf("%s: Verify where it was sent = %v, want nil", name, err)
 		}

@@ -120,8 +120,8 @@ func (v *vector) run(t *testing.T) {
 		t.Errorf("Canonical = %s, want %s", form, v.Canonical)
 	}
 	key := signature.HMAC(v.Key)
-	if got := ctx.Sign(key, at, nonce); got.Line() != v.Header {
-		t.Errorf("Sign = %s, want %s", got.Line(), v.Header)
+	if got, err := ctx.Sign(key, at, nonce); signature.Line(got) != v.Header {
+		t.Errorf("Sign = %s, %v, want %s", got, err, v.Header)
 	}
 	if _, err := ctx.Verify(v.Header, at, signature.Window, key); err != nil {
 		t.Errorf("Verify(%s) = %v, want nil", v.Header, err)
