@@ -52,7 +52,7 @@ crash: ## kill -9 under writers and look for what was lost (ROUNDS=40)
 	@ROUNDS='$(ROUNDS)' tools/crash.sh
 
 bench: ## the hub against the floor of its store, and how fast an answer arrives
-	@BENCH=1 go test -count=1 -timeout 20m -tags bench -run '^TestBench' -v ./cmd/mash
+	@tools/bench.sh
 
 fuzz: ## every fuzz test for TIME=30s
 	@TIME='$(TIME)' tools/fuzz.sh

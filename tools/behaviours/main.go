@@ -50,7 +50,8 @@ func run(last int, list string, stores, args []string) (bool, error) {
 	}
 	passed, failed := s.print(last, notYet, stores)
 	if !ran && failed == 0 {
-		failed = 1 // a package did not compile, or died outside of any test
+		fmt.Println("FAIL: a package does not build, or a test failed that proves none of these numbers")
+		failed = 1
 	}
 	return failed == 0, gotest.Report(passed, failed)
 }

@@ -1,9 +1,9 @@
 // Command gotestcount runs `go test` and shows a line a package, the output of what failed, and how many tests and
 // subtests passed and failed.
 //
-//	gotestcount [-noskip] [flags and packages of go test]
+//	gotestcount [-noskip] [-show] [flags and packages of go test]
 //
-// With -noskip, which must come first, a skipped test counts as failed.
+// With -noskip a skipped test counts as failed; with -show all output is shown as it comes. Both come before the rest.
 package main
 
 import (
@@ -19,8 +19,10 @@ import (
 func main() {
 	args := os.Args[1:]
 	c := counter{output: map[[2]string][]string{}, failedIn: map[string]int{}, testsIn: map[string]int{}}
-	if len(args) > 0 && args[0] == "-noskip" {
-		c.noSkip, args = true, args[1:]
+	for len(args) > 0 && (args[0] == "-noskip" || args[0] == "-show") {
+		c.noSkip = c.noSkip || args[0] == "-noskip"
+		c.show = c.show || args[0] == "-show"
+		args = args[1:]
 	}
 	ok, err := gotest.Run(context.Background(), args, c.event)
 	if err != nil {
@@ -46,7 +48,7 @@ func main() {
 
 // counter adds up the events of one run. Output is kept until its test or package has ended, and shown if that failed.
 type counter struct {
-	noSkip         bool
+	noSkip, show   bool
 	passed, failed int
 	skipped        []string
 	output         map[[2]string][]string // by package and test
@@ -60,6 +62,10 @@ func (c *counter) event(e gotest.Event) {
 	case "build-output":
 		fmt.Print(e.Output)
 	case "output":
+		if c.show {
+			fmt.Print(e.Output)
+			return
+		}
 		c.output[key] = append(c.output[key], e.Output)
 	case gotest.Passed, gotest.Failed, gotest.Skipped:
 		if e.Test == "" {
@@ -94,6 +100,8 @@ func (c *counter) packageEnded(e gotest.Event, output []string) {
 		fmt.Print(strings.Join(output, ""))
 	}
 	switch {
+	case c.failedIn[e.Package] > 0 && c.testsIn[e.Package] == 0:
+		fmt.Printf("FAIL  %s  outside of its tests\n", e.Name())
 	case c.failedIn[e.Package] > 0:
 		fmt.Printf("FAIL  %s  %d of %d tests, %s\n", e.Name(), c.failedIn[e.Package], c.testsIn[e.Package], e.Took())
 	case c.testsIn[e.Package] > 0:
