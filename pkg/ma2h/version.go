@@ -10,6 +10,7 @@ const Newest = "0.6"
 
 // The minors at which something changed (spec §5.2, §10, §13, §14, §16).
 const (
+	minorHardened    = 2 // the hub gives ids; keys, resolution ids, resolvers; discovery and the error envelope
 	MinorPush        = 3 // pushes are signed over the payload; the parity gate
 	MinorInbound     = 4 // directives, acks, presence
 	MinorInterAgent  = 5 // sessions, to, agent.session
