@@ -82,8 +82,9 @@ func (h *Hub) retention() time.Duration {
 // tombstone is how long a deleted message still answers "gone" rather than "unknown".
 const tombstone = 90 * 24 * time.Hour
 
-// The refs that name parts. They are keyed hashes, since ids may be anything and keys may not.
-func (h *Hub) accountRef(owner string) string {
+// AccountRef names the part of an account by its owner (human:<id>, or empty for the account of those without one). Refs
+// are keyed hashes, since ids may be anything and keys may not.
+func (h *Hub) AccountRef(owner string) string {
 	sum := h.Keys.Hash("account", owner)
 	return ma2h.Tail(sum[:])[:AccountRefLength]
 }
@@ -91,7 +92,8 @@ func (h *Hub) accountRef(owner string) string {
 // AccountRefLength is the number of characters of an account's ref.
 const AccountRefLength = 12
 
-func (h *Hub) agentRef(account, id string) string {
+// AgentRef names the part of an agent by its account's ref and its id.
+func (h *Hub) AgentRef(account, id string) string {
 	if h.Settings.OneNamespace {
 		account = ""
 	}
@@ -99,7 +101,8 @@ func (h *Hub) agentRef(account, id string) string {
 	return ma2h.Tail(sum[:])
 }
 
-func (h *Hub) personRef(id string) string {
+// PersonRef names the part of a person by the id, without human:.
+func (h *Hub) PersonRef(id string) string {
 	sum := h.Keys.Hash("person", id)
 	return ma2h.Tail(sum[:])
 }

@@ -20,8 +20,8 @@ const (
 	PersonTokenPrefix = "mashp" // mashp_<account>_<person ref>_<secret>
 )
 
-// newToken mints a token of 130 random bits for the holder of ref.
-func newToken(prefix, account, ref string) string {
+// NewToken mints a token of 130 random bits for the holder of ref.
+func NewToken(prefix, account, ref string) string {
 	return prefix + "_" + account + "_" + ref + "_" + ma2h.NewTail()
 }
 
@@ -37,8 +37,8 @@ func LoginHash(token string) string { return hex.EncodeToString(TokenHash(token)
 // EnsureOwner makes the account of an owner, the person and the account being one Commit, unless they are there. name is
 // the person's id without human:.
 func (h *Hub) EnsureOwner(ctx context.Context, name string) (*Caller, error) {
-	account := Account{Ref: h.accountRef(ma2h.HumanPrefix + name), Owner: ma2h.HumanPrefix + name}
-	person := Person{Ref: h.personRef(name), ID: name, Account: account.Ref}
+	account := Account{Ref: h.AccountRef(ma2h.HumanPrefix + name), Owner: ma2h.HumanPrefix + name}
+	person := Person{Ref: h.PersonRef(name), ID: name, Account: account.Ref}
 	recs, err := h.Store.Get(ctx, accountKey(account.Ref), personKey(person.Ref))
 	if err != nil {
 		return nil, fmt.Errorf("read owner: %w", err)
@@ -78,7 +78,7 @@ func (h *Hub) NewLogin(ctx context.Context, c *Caller, use LoginUse, ttl time.Du
 }
 
 func (h *Hub) login(c *Caller, use LoginUse, ttl time.Duration) (string, record.Write) {
-	token := newToken(PersonTokenPrefix, c.Account.Ref, c.Person.Ref)
+	token := NewToken(PersonTokenPrefix, c.Account.Ref, c.Person.Ref)
 	now := h.now()
 	l := Login{Person: c.Person.Ref, Use: use, CreatedAt: now}
 	r := record.Record{Key: LoginKey(c.Person.Ref, LoginHash(token)), Kind: KindLogin}
@@ -140,7 +140,7 @@ func (h *Hub) AddAgent(ctx context.Context, c *Caller, id string) (*NewCredentia
 	if id == "" || len(id) > 256 {
 		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id", "Give the agent an id of 1 to 256 bytes.")
 	}
-	ref := h.agentRef(c.Account.Ref, id)
+	ref := h.AgentRef(c.Account.Ref, id)
 	rec, err := h.get(ctx, agentKey(ref))
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (h *Hub) AddAgent(ctx context.Context, c *Caller, id string) (*NewCredentia
 
 // addCredential gives an agent another token; the oldest beyond two goes.
 func (h *Hub) addCredential(a *Agent) string {
-	token := newToken(AgentTokenPrefix, a.Account, a.Ref)
+	token := NewToken(AgentTokenPrefix, a.Account, a.Ref)
 	a.Credentials = slices.Insert(a.Credentials, 0, Credential{Hash: TokenHash(token), CreatedAt: h.now()})
 	a.Credentials = a.Credentials[:min(len(a.Credentials), maxCredentials)]
 	return token
@@ -225,7 +225,7 @@ func (h *Hub) agentOf(ctx context.Context, c *Caller, id string) (*Agent, record
 	if err := personOnly(c); err != nil {
 		return nil, record.Record{}, err
 	}
-	rec, err := h.get(ctx, agentKey(h.agentRef(c.Account.Ref, id)))
+	rec, err := h.get(ctx, agentKey(h.AgentRef(c.Account.Ref, id)))
 	if err != nil {
 		return nil, rec, err
 	}

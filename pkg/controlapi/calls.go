@@ -1,0 +1,234 @@
+package controlapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/mash-hub/mash/pkg/auth"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+	"github.com/mash-hub/mash/pkg/signature"
+)
+
+// call answers one control call: a status and a body, nil for none.
+type call func(*Server, *control) (int, any, error)
+
+// control is one control call on its way.
+type control struct {
+	r      *http.Request
+	body   []byte
+	tenant *tenant
+	hub    *hub.Hub // the tenant's, at the request's clock
+}
+
+// maxBody bounds the body of a control call.
+const maxBody = 1 << 20
+
+// Handler serves the control API. Mount it at Prefix, inside Wrap.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+Prefix+"tenants", func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, &control{r: r}, (*Server).makeTenant)
+	})
+	for pattern, c := range map[string]call{
+		"POST tokens": (*Server).tokens, "POST owners": (*Server).owners, "POST settle": (*Server).settle,
+		"GET outcomes": (*Server).outcomes, "GET pushes": (*Server).pushesCall, "GET receipts": (*Server).receipts,
+		"POST sign-ack": (*Server).signAck,
+		"POST policies": notBuilt, "POST allowlists": notBuilt, "POST directives": notBuilt, "GET hold-bound": notBuilt,
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) { s.inTenant(w, r, c) })
+	}
+	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) {
+		s.writeError(w, r, ma2h.Errorf(ma2h.CodeNotFound, "The control API has no such call."))
+	})
+	return mux
+}
+
+// inTenant runs a call that needs a tenant.
+func (s *Server) inTenant(w http.ResponseWriter, r *http.Request, c call) {
+	q, ok := r.Context().Value(contextKey{}).(*request)
+	if !ok {
+		s.writeError(w, r, ma2h.Errorf(ma2h.CodeValidationError, "Name the tenant in %s.", TenantHeader))
+		return
+	}
+	t, _, err := s.resolve(r)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	s.serve(w, r, &control{r: r, tenant: t, hub: q.hub}, c)
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, k *control, c call) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		s.writeError(w, r, ma2h.Errorf(ma2h.CodeTooLarge, "The body cannot be read; send at most %d bytes.", maxBody))
+		return
+	}
+	k.body = body
+	status, answer, err := c(s, k)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	if answer == nil {
+		w.WriteHeader(status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(hub.Encode(answer)) // a client that has gone away is no error of ours
+}
+
+// decode reads a closed body: a typo must not pass. required members must be there.
+func decode(body []byte, v any, required ...string) error {
+	_, o, invalid := ma2h.ParseObject(body)
+	if invalid != nil {
+		return invalid
+	}
+	for _, name := range required {
+		if _, ok := o[name]; !ok {
+			return ma2h.FieldErrorf(ma2h.CodeValidationError, "/"+name, "%s is missing.", name)
+		}
+	}
+	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	e := ma2h.Errorf(ma2h.CodeValidationError, "A member is unknown or has the wrong type.")
+	if at, ok := errors.AsType[*json.SemanticError](err); ok {
+		e.Field = string(at.JSONPointer)
+	}
+	return e
+}
+
+func notBuilt(*Server, *control) (int, any, error) {
+	return 0, nil, ma2h.Errorf(ma2h.CodeNotImplemented, "This call belongs to a leg that is not built yet; see DIVERGENCES.md.")
+}
+
+func (s *Server) makeTenant(k *control) (int, any, error) {
+	var c config
+	if err := decode(k.body, &c); err != nil {
+		return 0, nil, err
+	}
+	if err := c.check(); err != nil {
+		return 0, nil, err
+	}
+	name, err := s.newTenant(&c)
+	return http.StatusCreated, map[string]string{"tenant": name}, err
+}
+
+func (s *Server) settle(k *control) (int, any, error) {
+	var body struct {
+		What string  `json:"what"`
+		ID   *string `json:"id"`
+	}
+	if err := decode(k.body, &body, "what"); err != nil {
+		return 0, nil, err
+	}
+	switch body.What {
+	case "sessions":
+		return notBuilt(s, k)
+	case "retention":
+		return http.StatusNoContent, nil, settleDue(k)
+	case "message":
+		if body.ID == nil {
+			return 0, nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/id", "Name the message.")
+		}
+		if _, err := k.hub.Outcome(k.r.Context(), *body.ID); err != nil {
+			return 0, nil, err
+		}
+		key, _ := hub.StateKey(*body.ID)
+		_, err := k.hub.Fire(k.r.Context(), key)
+		return http.StatusNoContent, nil, err
+	}
+	return 0, nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/what", "what is sessions, retention or message.")
+}
+
+// settleDue fires everything that is due at the request's clock, until nothing new turns up.
+func settleDue(k *control) error {
+	fired := map[record.Entry]bool{}
+	for {
+		entries, err := k.hub.Store.Due(k.r.Context(), k.hub.Now(), record.MaxListLimit)
+		if err != nil {
+			return err
+		}
+		news := false
+		for _, e := range entries {
+			if fired[e] {
+				continue
+			}
+			fired[e], news = true, true
+			if _, err := k.hub.Fire(k.r.Context(), e.Key); err != nil {
+				return err
+			}
+		}
+		if !news {
+			return nil
+		}
+	}
+}
+
+func (s *Server) outcomes(k *control) (int, any, error) {
+	o, err := k.hub.Outcome(k.r.Context(), k.r.URL.Query().Get("id"))
+	if e := ma2h.AsError(err); e != nil {
+		return 0, nil, ma2h.Errorf(ma2h.CodeNotFound, "There is no message with this id.")
+	}
+	return http.StatusOK, o, err
+}
+
+func (s *Server) pushesCall(k *control) (int, any, error) {
+	return http.StatusOK, map[string][]capturedPush{"pushes": k.tenant.pushes.take()}, nil
+}
+
+// receipts is the owner's read of a response track (spec §14.4). Directives belong to a leg that is not built.
+func (s *Server) receipts(k *control) (int, any, error) {
+	credential, err := auth.FromRequest(k.r)
+	if err != nil {
+		return 0, nil, err
+	}
+	caller, failed := auth.Authenticator{Store: k.hub.Store, Now: k.hub.Now}.Caller(k.r.Context(), credential)
+	if failed != nil {
+		return 0, nil, failed
+	}
+	id := k.r.URL.Query().Get("id")
+	if strings.HasPrefix(id, ma2h.PrefixDirective) {
+		return notBuilt(s, k)
+	}
+	unknown := ma2h.Errorf(ma2h.CodeNotFound, "There is no receipt of this id for you.")
+	if caller.Person == nil || caller.Account.Owner != caller.Actor() {
+		return 0, nil, unknown
+	}
+	reading, failed := k.hub.Read(k.r.Context(), caller, id)
+	if ma2h.AsError(failed) != nil || failed == nil && reading.Delivery == nil {
+		return 0, nil, unknown
+	}
+	if failed != nil {
+		return 0, nil, failed
+	}
+	return http.StatusOK, reading.Delivery, nil
+}
+
+// signAck signs an ack as it would be pushed (spec §14.4).
+func (s *Server) signAck(k *control) (int, any, error) {
+	d, _, invalid := ma2h.ParseObject(k.body)
+	if invalid != nil {
+		return 0, nil, invalid
+	}
+	v, _ := ma2h.ParseVersion(ma2h.Newest)
+	if err := ma2h.Shape(ma2h.KindAck, v.Minor, d.Value); err != nil {
+		return 0, nil, err
+	}
+	signed, err := signature.Ack(k.body)
+	if err != nil {
+		return 0, nil, ma2h.Errorf(ma2h.CodeValidationError, "This is no ack.")
+	}
+	header, err := signed.Sign(signature.HMAC(k.hub.Settings.SigningKey), k.hub.Now(), ma2h.NewID(ma2h.PrefixNonce))
+	return http.StatusOK, map[string]string{"signature": header}, err
+}

@@ -1,0 +1,138 @@
+package httpapi
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/auth"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+func (s *Server) discovery(c *call) (any, error) { return c.hub.Capability(), nil }
+func (s *Server) jwks(c *call) (any, error)      { return c.hub.JWKS(), nil }
+func (s *Server) healthz(*call) (any, error)     { return map[string]string{"status": "ok"}, nil }
+
+// submit takes a message (spec §8.1). The body is read first, since what it says of idempotency decides what is read
+// with the credential; but who has no credential learns nothing of what is wrong with it.
+func (s *Server) submit(c *call) (any, error) {
+	credential, err := auth.FromRequest(c.r)
+	if err != nil {
+		return nil, err
+	}
+	envelope, invalid := ma2h.ReadMessage(c.body)
+	if invalid != nil {
+		if _, err := s.callerOf(c, credential); err != nil {
+			return nil, err
+		}
+		return nil, invalid
+	}
+	caller, failed := s.callerOf(c, credential, c.hub.SubmitKeys(credential.Ref, envelope)...)
+	if failed != nil {
+		return nil, failed
+	}
+	submitted, failed := c.hub.Submit(c.r.Context(), caller, envelope)
+	if failed != nil {
+		return nil, failed
+	}
+	for _, w := range submitted.Warnings {
+		c.w.Header().Add("Mash-Warning", string(w))
+	}
+	c.status = http.StatusAccepted
+	return submitted.Ack, nil
+}
+
+// pull reads a message for its submitter (spec §8.2).
+func (s *Server) pull(c *call) (any, error) {
+	id := c.r.PathValue("id")
+	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	if err != nil {
+		return nil, err
+	}
+	options, err := pullOptions(c.r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.hub.Pull(c.r.Context(), caller, id, options)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		c.status = http.StatusNotModified
+		return nil, nil
+	}
+	return body, nil
+}
+
+func pullOptions(r *http.Request) (hub.PullOptions, error) {
+	var o hub.PullOptions
+	q := r.URL.Query()
+	if q.Has("wait") {
+		seconds, err := strconv.ParseFloat(q.Get("wait"), 64)
+		if err != nil || seconds < 0 || math.IsNaN(seconds) {
+			return o, ma2h.FieldErrorf(ma2h.CodeValidationError, "/wait", "Send wait as a number of seconds, 0 or more.")
+		}
+		o.Wait = time.Duration(min(seconds, 3600) * float64(time.Second))
+	}
+	if q.Has("since") {
+		t, ok := ma2h.ParseTime(q.Get("since"))
+		if !ok {
+			return o, ma2h.FieldErrorf(ma2h.CodeValidationError, "/since",
+				"Send since as an RFC 3339 time, percent-encoded, such as 2026-01-31T12:00:00Z.")
+		}
+		o.Since = t
+	}
+	return o, nil
+}
+
+// cancel withdraws an ask (spec §8.4). Its body, if any, says nothing.
+func (s *Server) cancel(c *call) (any, error) {
+	id := c.r.PathValue("id")
+	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	if err != nil {
+		return nil, err
+	}
+	return c.hub.Cancel(c.r.Context(), caller, id)
+}
+
+// resolve answers a message (spec §8.8).
+func (s *Server) resolve(c *call) (any, error) {
+	id := c.r.PathValue("id")
+	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	if err != nil {
+		return nil, err
+	}
+	if c.r.URL.Query().Has("session") {
+		return nil, ma2h.Errorf(ma2h.CodeNotFound, "No session with this id is yours; leave session out.")
+	}
+	body, invalid := ma2h.ReadResolve(c.body, c.hub.Settings.Limits)
+	if invalid != nil {
+		return nil, invalid
+	}
+	return c.hub.Resolve(c.r.Context(), caller, id, body)
+}
+
+// ack acknowledges a Response (spec §14.3).
+func (s *Server) ack(c *call) (any, error) {
+	id := c.r.PathValue("id")
+	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	if err != nil {
+		return nil, err
+	}
+	body, invalid := ma2h.ReadAckRequest(c.body, c.hub.Settings.Limits)
+	if invalid != nil {
+		return nil, invalid
+	}
+	return c.hub.Acknowledge(c.r.Context(), caller, id, body)
+}
+
+// setRetryAfter writes whole seconds, rounded up: never less than is needed.
+func setRetryAfter(w http.ResponseWriter, e *ma2h.Error) {
+	if e.Code != ma2h.CodeRateLimited && e.RetryAfter == 0 {
+		return
+	}
+	seconds := max(int(math.Ceil(e.RetryAfter.Seconds())), 1)
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+}

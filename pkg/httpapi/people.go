@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// The product's own endpoints, for people. Their bodies are closed: an unknown member is a validation_error.
+
+// maxWaiting is how many messages a list of what waits holds.
+const maxWaiting = 200
+
+// LinkLifetime is how long a link that signs in may lie before it is used.
+const LinkLifetime = 24 * time.Hour
+
+func (s *Server) waiting(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.hub.Waiting(c.r.Context(), caller, maxWaiting)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]hub.Summary{"waiting": list}, nil
+}
+
+func (s *Server) read(c *call) (any, error) {
+	id := c.r.PathValue("id")
+	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	if err != nil {
+		return nil, err
+	}
+	return c.hub.Read(c.r.Context(), caller, id)
+}
+
+func (s *Server) agentList(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.hub.Agents(c.r.Context(), caller)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]hub.AgentView{"agents": list}, nil
+}
+
+func (s *Server) agentAdd(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		ID string `json:"id"`
+	}
+	if err := decodeClosed(c.body, &body); err != nil {
+		return nil, err
+	}
+	c.status = http.StatusCreated
+	return c.hub.AddAgent(c.r.Context(), caller, body.ID)
+}
+
+func (s *Server) agentRotate(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	c.status = http.StatusCreated
+	return c.hub.RotateAgent(c.r.Context(), caller, c.r.PathValue("agent"))
+}
+
+func (s *Server) agentRevoke(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	c.status = http.StatusNoContent
+	return nil, c.hub.RevokeAgent(c.r.Context(), caller, c.r.PathValue("agent"))
+}
+
+func (s *Server) settingsPut(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		DefaultResolvers []string `json:"default_resolvers"`
+	}
+	if err := decodeClosed(c.body, &body); err != nil {
+		return nil, err
+	}
+	c.status = http.StatusNoContent
+	return nil, c.hub.SetDefaultResolvers(c.r.Context(), caller, body.DefaultResolvers)
+}
+
+func (s *Server) link(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	token, err := c.hub.NewLogin(c.r.Context(), caller, hub.LoginLink, LinkLifetime)
+	if err != nil {
+		return nil, err
+	}
+	c.status = http.StatusCreated
+	return map[string]string{"url": c.hub.Settings.BaseURL + "/in/" + token}, nil
+}
+
+// decodeClosed reads a body of exactly the members of v.
+func decodeClosed(body []byte, v any) error {
+	if _, _, err := ma2h.ParseObject(body); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
+		return ma2h.Errorf(ma2h.CodeValidationError, "A member is unknown or has the wrong type; see the documentation of this call.")
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+// Package httpapi binds the use cases of the hub to HTTP: it decodes, calls, encodes, and is the one place that writes an
+// error of /v1.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/mash-hub/mash/pkg/auth"
+	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// maxBody is the transport's cap on a request: above it nothing more is read (spec §8.6 bounds what a message may hold).
+const maxBody = 1 << 20
+
+// Server serves the endpoints of pkg/endpoint for the hub that belongs to a request.
+type Server struct {
+	// Hub returns the hub of a request, or an error for one whose hub is unknown. A conformance tenant and a virtual
+	// clock are two reasons for it not to be always the same.
+	Hub func(*http.Request) (*hub.Hub, error)
+	Log *slog.Logger
+}
+
+// handler answers one endpoint; what it returns is written by the caller.
+type handler func(*Server, *call) (any, error)
+
+// call is one request on its way through a handler.
+type call struct {
+	hub    *hub.Hub
+	w      http.ResponseWriter
+	r      *http.Request
+	body   []byte
+	status int // of the answer; 200 unless a handler says otherwise
+}
+
+// Handler returns the whole of /v1 and of the discovery paths. Everything else is not_found.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, e := range endpoint.All() {
+		h, ok := handlers()[e.Name]
+		if !ok {
+			continue
+		}
+		mux.HandleFunc(e.Pattern(), func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, h) })
+	}
+	mux.HandleFunc("/", s.unrouted)
+	return mux
+}
+
+func handlers() map[endpoint.Name]handler {
+	return map[endpoint.Name]handler{
+		endpoint.Discovery:      (*Server).discovery,
+		endpoint.DiscoveryAlias: (*Server).discovery,
+		endpoint.JWKS:           (*Server).jwks,
+		endpoint.Healthz:        (*Server).healthz,
+		endpoint.Submit:         (*Server).submit,
+		endpoint.Pull:           (*Server).pull,
+		endpoint.Cancel:         (*Server).cancel,
+		endpoint.Resolve:        (*Server).resolve,
+		endpoint.Ack:            (*Server).ack,
+		endpoint.Waiting:        (*Server).waiting,
+		endpoint.Read:           (*Server).read,
+		endpoint.AgentList:      (*Server).agentList,
+		endpoint.AgentAdd:       (*Server).agentAdd,
+		endpoint.AgentRotate:    (*Server).agentRotate,
+		endpoint.AgentRevoke:    (*Server).agentRevoke,
+		endpoint.SettingsPut:    (*Server).settingsPut,
+		endpoint.Link:           (*Server).link,
+	}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
+	w.Header().Set("Cache-Control", "no-store")
+	c := &call{w: w, r: r, status: http.StatusOK}
+	var err error
+	if c.hub, err = s.Hub(r); err == nil {
+		c.body, err = readBody(w, r)
+	}
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	answer, err := h(s, c)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	writeAnswer(w, c.status, answer)
+}
+
+// readBody reads a body up to the transport's cap.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > maxBody {
+		return nil, tooLarge()
+	}
+	if r.ContentLength == 0 {
+		return nil, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return nil, tooLarge()
+	}
+	if err != nil {
+		return nil, ma2h.Errorf(ma2h.CodeValidationError, "The body ended early; send it whole.")
+	}
+	return body, nil
+}
+
+func tooLarge() error {
+	return ma2h.Errorf(ma2h.CodeTooLarge, "The body has more than %d bytes, and no more are read; send less.", maxBody)
+}
+
+// writeAnswer writes a value as JSON: bytes as they are, nil as nothing.
+func writeAnswer(w http.ResponseWriter, status int, answer any) {
+	switch v := answer.(type) {
+	case nil:
+		w.WriteHeader(status)
+	case []byte:
+		writeJSON(w, status, v)
+	default:
+		writeJSON(w, status, hub.Encode(v))
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone away is no error of ours
+}
+
+// caller authenticates the request and brings the records under also along.
+func (s *Server) caller(c *call, also ...record.Key) (*hub.Caller, error) {
+	credential, err := auth.FromRequest(c.r)
+	if err != nil {
+		return nil, err
+	}
+	return s.callerOf(c, credential, also...)
+}
+
+func (s *Server) callerOf(c *call, credential auth.Credential, also ...record.Key) (*hub.Caller, error) {
+	return auth.Authenticator{Store: c.hub.Store, Now: c.hub.Now}.Caller(c.r.Context(), credential, also...)
+}
+
+// unrouted answers for paths that are no endpoint, and for endpoints under another method.
+func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
+	if allowed := allowedMethods(r); len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		s.writeError(w, r, ma2h.Errorf(ma2h.CodeMethodNotAllowed, "This path takes %s.", strings.Join(allowed, " or ")))
+		return
+	}
+	s.writeError(w, r, ma2h.Errorf(ma2h.CodeNotFound, "There is nothing at this path."))
+}
+
+// allowedMethods returns the methods under which a path is an endpoint.
+func allowedMethods(r *http.Request) []string {
+	var allowed []string
+	for _, e := range endpoint.All() {
+		mux := http.NewServeMux()
+		mux.HandleFunc(e.Path, func(http.ResponseWriter, *http.Request) {})
+		if _, pattern := mux.Handler(r); pattern == e.Path {
+			allowed = append(allowed, e.Method)
+		}
+	}
+	return allowed
+}
+
+// WriteError writes an error as the wire has it; the inbox and the control API share it.
+func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	s.writeError(w, r, err)
+}
+
+// errorBody is the envelope of an error (spec §8.5), with what a lost resolve or cancel is told merged into it (spec
+// §8.4, §8.8).
+type errorBody struct {
+	Error      errorDetail `json:"error"`
+	ID         string      `json:"id,omitzero"`
+	Status     ma2h.Status `json:"status,omitzero"`
+	Resolution ma2h.Status `json:"resolution,omitzero"`
+}
+
+type errorDetail struct {
+	Code    ma2h.Code `json:"code"`
+	Message string    `json:"message"`
+	Field   *string   `json:"field,omitzero"`
+}
+
+// writeError is the one function that writes an error, and that logs one that is ours.
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	e := ma2h.AsError(err)
+	if e == nil {
+		e = s.internal(r, err)
+	}
+	body := errorBody{Error: errorDetail{Code: e.Code, Message: e.Message}, ID: e.ID}
+	if e.Field != "" {
+		body.Error.Field = &e.Field
+	}
+	if e.Terminal != nil {
+		body.ID, body.Status, body.Resolution = e.Terminal.ID, e.Terminal.Status, e.Terminal.Resolution
+	}
+	if e.Code == ma2h.CodeUnauthenticated {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	setRetryAfter(w, e)
+	writeJSON(w, e.Status(), must(json.Marshal(body)))
+}
+
+// internal hides an error of ours: in full in the log, once, and a plain sentence outside.
+func (s *Server) internal(r *http.Request, err error) *ma2h.Error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &ma2h.Error{Code: ma2h.CodeUnavailable, Message: "The request was given up before it was done; send it again."}
+	}
+	s.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "pattern", r.Pattern, "err", err)
+	return ma2h.Errorf(ma2h.CodeInternalError, "The hub failed at this request, and nothing is known of its effect; send it again.")
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err) // our own types encode
+	}
+	return b
+}

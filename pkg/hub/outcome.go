@@ -1,0 +1,37 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Outcome is what is stored of a message's end, for those who test the hub: it settles nothing and stamps nothing.
+type Outcome struct {
+	ID       string         `json:"id"`
+	Status   ma2h.Status    `json:"status"`
+	Response *ma2h.Response `json:"response"` // with the submitter's state; null while open and for a notify
+}
+
+// Outcome returns the stored outcome of a message, whoever asks.
+func (h *Hub) Outcome(ctx context.Context, id string) (*Outcome, error) {
+	m, err := h.load(ctx, &Caller{}, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.gone(&m.state); err != nil {
+		return nil, err
+	}
+	o := &Outcome{ID: m.state.ID, Status: m.state.Status}
+	if m.state.Response != nil {
+		o.Response, err = m.response()
+	}
+	return o, err
+}
+
+// StateKey returns the key of the record that Fire settles for the message with this id.
+func StateKey(id string) (record.Key, bool) {
+	tail, ok := messageTailOf(id)
+	return stateKey(tail), ok
+}
