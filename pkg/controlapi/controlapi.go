@@ -33,6 +33,7 @@ type Server struct {
 	// NewStore and NewKeys make what a tenant stands on.
 	NewStore func() (record.Store, error)
 	NewKeys  func() hub.Keys
+	NewBell  func() hub.Bell
 	// BaseURL returns the public address that tenants' links begin with.
 	BaseURL func() string
 	Log     *slog.Logger

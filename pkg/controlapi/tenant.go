@@ -93,7 +93,7 @@ func (s *Server) newTenant(c *config) (string, error) {
 	settings.SigningKey = []byte(value(c.SigningKey, rand.Text()))
 	settings.OneNamespace = true
 	t := &tenant{}
-	t.hub = hub.New(store, s.NewKeys(), &t.pushes, hub.NoBell{}, nil, settings)
+	t.hub = hub.New(store, s.NewKeys(), &t.pushes, s.NewBell(), nil, settings)
 	name := "ten_" + ma2h.NewTail()
 	s.mu.Lock()
 	defer s.mu.Unlock()

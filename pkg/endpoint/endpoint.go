@@ -25,8 +25,9 @@ const (
 	Ack            Name = "ack"             // spec §14.3
 )
 
-// The product's own endpoints, for people only.
+// The product's own endpoints: one for whoever has a credential, the others for people only.
 const (
+	Me          Name = "me"           // who the caller is, and who owns the account
 	Waiting     Name = "waiting"      // what waits for the person
 	Read        Name = "read"         // one message, as the person who may answer it sees it
 	AgentList   Name = "agent-list"   // the account's agents

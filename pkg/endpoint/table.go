@@ -31,28 +31,30 @@ func protocol() []Endpoint {
 			Reads:  kinds("key", "agent", "account", "content", "state"),
 			Writes: kinds("content", "state")},
 		{Name: Pull, Method: http.MethodGet, Path: "/v1/messages/{id}", Caller: Agent,
-			Reads:  kinds("key", "agent", "content", "state"),
-			Writes: kinds("state")},
+			Reads:  kinds("key", "agent", "account", "content", "state"),
+			Writes: kinds("content", "state")},
 		{Name: Cancel, Method: http.MethodPost, Path: "/v1/messages/{id}/cancel", Caller: Agent,
-			Reads:  kinds("key", "agent", "content", "state"),
-			Writes: kinds("state")},
+			Reads:  kinds("key", "agent", "account", "content", "state"),
+			Writes: kinds("content", "state")},
 		{Name: Resolve, Method: http.MethodPost, Path: "/v1/messages/{id}/resolve", Caller: Either,
-			Reads:  kinds("key", "agent", "login", "person", "content", "state"),
-			Writes: kinds("state", "deed")},
+			Reads:  kinds("key", "agent", "login", "person", "account", "content", "state"),
+			Writes: kinds("content", "state", "deed")},
 		{Name: Ack, Method: http.MethodPost, Path: "/v1/messages/{id}/ack", Caller: Agent,
-			Reads:  kinds("key", "agent", "state"),
-			Writes: kinds("state")},
+			Reads:  kinds("key", "agent", "account", "content", "state"),
+			Writes: kinds("content", "state")},
 	}
 }
 
-// product is what Mash adds for people.
+// product is what Mash adds, mostly for people.
 func product() []Endpoint {
 	return []Endpoint{
+		{Name: Me, Method: http.MethodGet, Path: "/v1/me", Caller: Either,
+			Reads: kinds("key", "agent", "login", "person", "account")},
 		{Name: Waiting, Method: http.MethodGet, Path: "/v1/waiting", Caller: Person,
-			Reads: kinds("key", "login", "person", "state")},
+			Reads: kinds("key", "login", "person", "account", "state")},
 		{Name: Read, Method: http.MethodGet, Path: "/v1/waiting/{id}", Caller: Person,
-			Reads:  kinds("key", "login", "person", "content", "state"),
-			Writes: kinds("state", "deed")},
+			Reads:  kinds("key", "login", "person", "account", "content", "state"),
+			Writes: kinds("content", "state")},
 		{Name: AgentList, Method: http.MethodGet, Path: "/v1/agents", Caller: Person,
 			Reads: kinds("key", "login", "person", "account", "agent")},
 		{Name: AgentAdd, Method: http.MethodPost, Path: "/v1/agents", Caller: Person,
@@ -68,8 +70,8 @@ func product() []Endpoint {
 			Reads:  kinds("key", "login", "person", "account"),
 			Writes: kinds("account", "deed")},
 		{Name: Link, Method: http.MethodPost, Path: "/v1/links", Caller: Person,
-			Reads:  kinds("key", "login", "person"),
-			Writes: kinds("login", "deed")},
+			Reads:  kinds("key", "login", "person", "account"),
+			Writes: kinds("login")},
 	}
 }
 

@@ -18,6 +18,15 @@ const maxWaiting = 200
 // LinkLifetime is how long a link that signs in may lie before it is used.
 const LinkLifetime = 24 * time.Hour
 
+// me says who the caller is. A tool that has nothing but a token learns from it the agent.id to send and whom to ask.
+func (s *Server) me(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	return caller.Me(), nil
+}
+
 func (s *Server) waiting(c *call) (any, error) {
 	caller, err := s.caller(c)
 	if err != nil {

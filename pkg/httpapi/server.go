@@ -67,6 +67,7 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.Cancel:         (*Server).cancel,
 		endpoint.Resolve:        (*Server).resolve,
 		endpoint.Ack:            (*Server).ack,
+		endpoint.Me:             (*Server).me,
 		endpoint.Waiting:        (*Server).waiting,
 		endpoint.Read:           (*Server).read,
 		endpoint.AgentList:      (*Server).agentList,

@@ -26,6 +26,22 @@ func (c *Caller) Actor() string {
 	return ""
 }
 
+// Me is who a caller is.
+type Me struct {
+	Actor   string `json:"actor"`             // agent:<id> or human:<id>
+	AgentID string `json:"agent_id,omitzero"` // of an agent
+	Owner   string `json:"owner,omitzero"`    // human:<id> of the account's owner
+}
+
+// Me says who the caller is.
+func (c *Caller) Me() Me {
+	m := Me{Actor: c.Actor(), Owner: c.Account.Owner}
+	if c.Agent != nil {
+		m.AgentID = c.Agent.ID
+	}
+	return m
+}
+
 // seen returns the record under k if it was read with the credential.
 func (c *Caller) seen(k record.Key) (record.Record, bool) {
 	for _, r := range c.Read {

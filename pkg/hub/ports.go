@@ -85,12 +85,3 @@ type PublicKey struct {
 	ID  string // kid
 	Key []byte // 32 bytes
 }
-
-// NoBell is a Bell that never rings, for a hub in which nothing waits or what waits looks for itself.
-type NoBell struct{}
-
-// Ring does nothing.
-func (NoBell) Ring(context.Context, string) {}
-
-// Listen returns a channel that never receives.
-func (NoBell) Listen(context.Context, string) (<-chan struct{}, func()) { return nil, func() {} }

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -181,4 +182,13 @@ func EraseSecond(t time.Time) int64 {
 		second++
 	}
 	return second
+}
+
+// DueTime reads the form of DueOrder.
+func DueTime(order string) (time.Time, error) {
+	us, err := strconv.ParseInt(order, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("record: %q is no due time: %w", order, err)
+	}
+	return time.UnixMicro(us).UTC(), nil
 }

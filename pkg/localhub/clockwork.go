@@ -1,0 +1,173 @@
+package localhub
+
+import (
+	"container/heap"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// clockwork is a hub.Clockwork within one process: a timer for what is due soon, and a sweep that finds in the store
+// whatever nobody armed, above all what was due when the process before this one died.
+type clockwork struct {
+	hub *hub.Hub
+	log *slog.Logger
+
+	mu      sync.Mutex
+	timers  timerHeap
+	busy    map[record.Key]bool // being fired, and whether to fire again
+	changed chan struct{}
+}
+
+const (
+	sweepEvery = 15 * time.Second
+	horizon    = 2 * sweepEvery // what is due later is left to a later sweep
+	workers    = 32
+	failedWait = 5 * time.Second // before a key that failed is fired again
+)
+
+func newClockwork(log *slog.Logger) *clockwork {
+	return &clockwork{log: log, busy: map[record.Key]bool{}, changed: make(chan struct{}, 1)}
+}
+
+// Arm fires key at about at, unless that is so far away that the sweep will see it.
+func (c *clockwork) Arm(_ context.Context, key record.Key, at time.Time) {
+	if at.Sub(c.hub.Now()) > horizon {
+		return
+	}
+	c.mu.Lock()
+	heap.Push(&c.timers, timer{at: at, key: key})
+	c.mu.Unlock()
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// run works until ctx is done, and returns when every firing has ended.
+func (c *clockwork) run(ctx context.Context) {
+	var firing sync.WaitGroup
+	defer firing.Wait()
+	places := make(chan struct{}, workers)
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	c.sweep(ctx)
+	for {
+		for _, key := range c.due() {
+			select {
+			case places <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			firing.Go(func() {
+				defer func() { <-places }()
+				c.fire(ctx, key)
+			})
+		}
+		next := time.NewTimer(c.untilNext())
+		select {
+		case <-c.changed:
+		case <-next.C:
+		case <-sweep.C:
+			c.sweep(ctx)
+		case <-ctx.Done():
+			next.Stop()
+			return
+		}
+		next.Stop()
+	}
+}
+
+// due takes the keys whose time has come. One that is being fired is fired once more afterwards instead.
+func (c *clockwork) due() []record.Key {
+	now := c.hub.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var keys []record.Key
+	for len(c.timers) > 0 && !c.timers[0].at.After(now) {
+		t := heap.Pop(&c.timers).(timer)
+		if _, ok := c.busy[t.key]; ok {
+			c.busy[t.key] = true
+			continue
+		}
+		c.busy[t.key] = false
+		keys = append(keys, t.key)
+	}
+	return keys
+}
+
+func (c *clockwork) untilNext() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.timers) == 0 {
+		return sweepEvery
+	}
+	return c.timers[0].at.Sub(c.hub.Now())
+}
+
+// fire fires one key and arms it again for when the hub says.
+func (c *clockwork) fire(ctx context.Context, key record.Key) {
+	again, err := c.hub.Fire(ctx, key)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.log.Error("due work failed and is tried again", "key", key.String(), "err", err)
+		}
+		again = c.hub.Now().Add(failedWait)
+	}
+	c.mu.Lock()
+	once := c.busy[key]
+	delete(c.busy, key)
+	c.mu.Unlock()
+	if once {
+		again = c.hub.Now()
+	}
+	if !again.IsZero() {
+		c.Arm(ctx, key, again)
+	}
+}
+
+// sweep arms what the store says is due before the next sweep.
+func (c *clockwork) sweep(ctx context.Context) {
+	entries, err := c.hub.Store.Due(ctx, c.hub.Now().Add(sweepEvery), record.MaxListLimit)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.log.Error("sweep failed and is tried again", "err", err)
+		}
+		return
+	}
+	for _, e := range entries {
+		c.Arm(ctx, e.Key, c.dueAt(e))
+	}
+}
+
+// dueAt reads the time out of an entry; one that cannot be read is due now.
+func (c *clockwork) dueAt(e record.Entry) time.Time {
+	t, err := record.DueTime(e.Order)
+	if err != nil {
+		return c.hub.Now()
+	}
+	return t
+}
+
+type timer struct {
+	at  time.Time
+	key record.Key
+}
+
+// timerHeap is a heap of timers, earliest first.
+type timerHeap []timer
+
+func (h timerHeap) Len() int           { return len(h) }
+func (h timerHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h timerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *timerHeap) Push(x any)        { *h = append(*h, x.(timer)) }
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return t
+}

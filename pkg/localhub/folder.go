@@ -1,0 +1,91 @@
+package localhub
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Folder is where a hub on one machine keeps everything: its database, the key file, and for the person at the machine
+// the owner's token and the address of the hub that holds the folder.
+type Folder string
+
+// Files of a folder. All are readable by their owner only.
+func (f Folder) database() string   { return filepath.Join(string(f), "mash.db") }
+func (f Folder) keyFile() string    { return filepath.Join(string(f), "hub.key") }
+func (f Folder) ownerToken() string { return filepath.Join(string(f), "owner.token") }
+func (f Folder) address() string    { return filepath.Join(string(f), "hub.url") }
+func (f Folder) lockFile() string   { return filepath.Join(string(f), "lock") }
+
+// DefaultFolder is $XDG_DATA_HOME/mash, or ~/.local/share/mash.
+func DefaultFolder() (Folder, error) {
+	if base := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) {
+		return Folder(filepath.Join(base, "mash")), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the data folder: %w; name one with --data", err)
+	}
+	return Folder(filepath.Join(home, ".local", "share", "mash")), nil
+}
+
+// ErrHeld is the error of a folder that another hub holds.
+var ErrHeld = errors.New("another hub holds this data folder")
+
+// hold makes the folder and locks it until release, or until the process ends however it ends.
+func (f Folder) hold() (release func(), _ error) {
+	if err := os.MkdirAll(string(f), 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := os.OpenFile(f.lockFile(), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the data folder: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil { //nolint:gosec // a file descriptor fits
+		_ = lock.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s", ErrHeld, f)
+		}
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// Address returns the URL of the hub that holds the folder now, or last held it.
+func (f Folder) Address() (string, error) { return readLine(f.address()) }
+
+// OwnerToken returns the token of the owner at this machine.
+func (f Folder) OwnerToken() (string, error) { return readLine(f.ownerToken()) }
+
+func readLine(path string) (string, error) {
+	b, err := os.ReadFile(path) //nolint:gosec // a file of the folder that the caller named
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// writeSecret replaces a file with one line, readable by its owner only, at once and whole.
+func writeSecret(path, line string) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name()) //nolint:errcheck // gone already when all went well
+	if _, err = temporary.WriteString(line + "\n"); err == nil {
+		err = temporary.Sync()
+	}
+	if closed := temporary.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

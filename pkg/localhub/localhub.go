@@ -1,0 +1,289 @@
+// Package localhub wires a whole hub in one process: SQLite in a data folder, keys under a key file, a Bell and a
+// Clockwork of its own, the /v1 interface, the inbox and, when asked for, the control API of the test build.
+package localhub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/callback"
+	"github.com/mash-hub/mash/pkg/controlapi"
+	"github.com/mash-hub/mash/pkg/httpapi"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/keyring"
+	"github.com/mash-hub/mash/pkg/record"
+	"github.com/mash-hub/mash/pkg/sqlitestore"
+)
+
+// Config is how to run a hub on one machine.
+type Config struct {
+	Folder        Folder
+	Listen        string   // host:port; port 0 takes a free one
+	PublicURL     string   // without a trailing slash; empty for http://<listen>
+	Owner         string   // id of the first owner, without human:
+	AllowCallback []string // host:port of callbacks that are permitted whatever their address, plain http included
+	Conformance   bool     // serve the control API; loopback only
+	Rate          *int     // submits a minute of one agent; nil for the default, 0 for no limit
+	Log           *slog.Logger
+}
+
+// Server is a hub that serves.
+type Server struct {
+	Hub   *hub.Hub
+	URL   string // what people and agents reach it at
+	Owner *hub.Caller
+
+	// FirstStart says that the folder was empty, so that an account was made.
+	FirstStart bool
+
+	store    *sqlitestore.Store
+	http     *http.Server
+	listener net.Listener
+	clock    *clockwork
+	release  func()
+	folder   Folder
+	log      *slog.Logger
+}
+
+// Open takes the folder and the address, and makes what a first start makes. It serves only when Run is called. Errors
+// say what stands in the way: ErrHeld for a folder in use, a busy address, a public address where only loopback may be.
+func Open(ctx context.Context, c Config) (_ *Server, err error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	s := &Server{folder: c.Folder, log: c.Log}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.listener, err = listen(c.Listen); err != nil {
+		return nil, err
+	}
+	if s.release, err = c.Folder.hold(); err != nil {
+		return nil, err
+	}
+	s.URL = c.PublicURL
+	if s.URL == "" {
+		s.URL = "http://" + s.listener.Addr().String()
+	}
+	if err := s.wire(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := s.own(ctx, c.Owner); err != nil {
+		return nil, err
+	}
+	if err := writeSecret(c.Folder.address(), s.URL); err != nil {
+		return nil, fmt.Errorf("note the hub's address: %w", err)
+	}
+	return s, nil
+}
+
+// check refuses what would open to the world what is meant for this machine alone.
+func (c Config) check() error {
+	if loopback(c.Listen) {
+		return nil
+	}
+	switch {
+	case c.Conformance:
+		return fmt.Errorf("--conformance asks nobody who they are, so it is refused on %s; listen on 127.0.0.1", c.Listen)
+	case len(c.AllowCallback) > 0:
+		return fmt.Errorf("--allow-callback lets callbacks reach this machine, so it is refused on %s; listen on 127.0.0.1", c.Listen)
+	default:
+		return fmt.Errorf("%s can be reached from outside, and this hub speaks plain http; listen on 127.0.0.1, behind a proxy that ends TLS", c.Listen)
+	}
+}
+
+// loopback says whether a listen address can be reached from this machine only.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; stop what holds it, or choose another with --listen", address, errors.Unwrap(err))
+	}
+	return l, nil
+}
+
+// wire builds the hub over its adapters, and the handler over the hub.
+func (s *Server) wire(ctx context.Context, c Config) error {
+	wrapper, err := keyring.OpenFile(c.Folder.keyFile())
+	if err != nil {
+		return err
+	}
+	if s.store, err = sqlitestore.Open(c.Folder.database()); err != nil {
+		return err
+	}
+	keys, err := keyring.Open(ctx, s.store, wrapper)
+	if err != nil {
+		return err
+	}
+	settings := hub.DefaultSettings
+	settings.BaseURL = s.URL
+	if c.Rate != nil {
+		settings.RequestsPerMinute = *c.Rate
+	}
+	pusher, err := callback.New(callback.Config{Allow: c.AllowCallback})
+	if err != nil {
+		return err
+	}
+	s.clock = newClockwork(c.Log)
+	s.Hub = hub.New(s.store, keys, pusher, &Bell{}, s.clock, settings)
+	s.clock.hub = s.Hub
+	s.http = &http.Server{
+		Handler:           s.handler(c),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+	}
+	return nil
+}
+
+// handler mounts /v1, the inbox and, in the test build, the control API.
+func (s *Server) handler(c Config) http.Handler {
+	return Handler(s.Hub, s.URL, c.Conformance, MemoryStore, c.Log)
+}
+
+// MemoryStore makes the store that a conformance tenant stands on unless a test hands over another.
+func MemoryStore() (record.Store, error) { return sqlitestore.OpenMemory() }
+
+// Handler returns everything that a hub serves over HTTP. With conformance it holds the control API too, whose tenants
+// stand on stores of newStore.
+func Handler(
+	h *hub.Hub, baseURL string, conformance bool, newStore func() (record.Store, error), log *slog.Logger,
+) http.Handler {
+	control := &controlapi.Server{
+		Ordinary: h, NewStore: newStore, Log: log,
+		NewKeys: func() hub.Keys { return keyring.Ephemeral() },
+		NewBell: func() hub.Bell { return &Bell{} },
+		BaseURL: func() string { return baseURL },
+	}
+	api := &httpapi.Server{Hub: control.Hub, Log: log}
+	mux := http.NewServeMux()
+	mux.Handle("/", api.Handler())
+	if !conformance {
+		return mux
+	}
+	mux.Handle(controlapi.Prefix, control.Handler())
+	return control.Wrap(mux)
+}
+
+// own makes the owner's account on a first start, and the token of the person at this machine where it is missing.
+func (s *Server) own(ctx context.Context, name string) error {
+	_, err := s.folder.OwnerToken()
+	s.FirstStart = missing(err)
+	if s.Owner, err = s.Hub.EnsureOwner(ctx, name); err != nil {
+		return err
+	}
+	if !s.FirstStart {
+		return nil
+	}
+	token, err := s.Hub.NewLogin(ctx, s.Owner, hub.LoginToken, 0)
+	if err != nil {
+		return err
+	}
+	if err := writeSecret(s.folder.ownerToken(), token); err != nil {
+		return fmt.Errorf("write the owner's token: %w", err)
+	}
+	return nil
+}
+
+// Link makes a link that signs the owner in, once, and then shows the page at next ("" for the inbox).
+func (s *Server) Link(ctx context.Context, next string) (string, error) {
+	token, err := s.Hub.NewLogin(ctx, s.Owner, hub.LoginLink, httpapi.LinkLifetime)
+	if err != nil {
+		return "", err
+	}
+	if next != "" {
+		next = "?next=" + next
+	}
+	return s.URL + "/in/" + token + next, nil
+}
+
+// Run serves until ctx is done, then lets what is under way end, and closes everything.
+func (s *Server) Run(ctx context.Context) error {
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var workers sync.WaitGroup
+	workers.Go(func() { s.clock.run(working) })
+	workers.Go(func() { s.collectGarbage(working) })
+	served := make(chan error, 1)
+	go func() { served <- s.http.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		err = s.shutdown(ctx)
+	}
+	stop()
+	workers.Wait()
+	s.close()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// shutdown gives requests under way a few seconds; those that wait for an answer end when they are cut off, and ask
+// again elsewhere.
+func (s *Server) shutdown(ctx context.Context) error {
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	if err := s.http.Shutdown(grace); err != nil {
+		return s.http.Close()
+	}
+	return nil
+}
+
+// collectGarbage removes what its Erase says is garbage, now and every hour.
+func (s *Server) collectGarbage(ctx context.Context) {
+	every := time.NewTicker(time.Hour)
+	defer every.Stop()
+	for {
+		if _, err := s.store.Sweep(ctx, s.Hub.Now()); err != nil && ctx.Err() == nil {
+			s.log.Error("garbage collection failed and is tried again", "err", err)
+		}
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close ends a Server that was opened and not run.
+func (s *Server) Close() { s.close() }
+
+func (s *Server) close() {
+	if s.listener != nil {
+		_ = s.listener.Close() // closed already after serving
+	}
+	if s.store != nil {
+		if err := s.store.Close(); err != nil {
+			s.log.Error("the database did not close well", "err", err)
+		}
+		s.store = nil
+	}
+	if s.release != nil {
+		s.release()
+		s.release = nil
+	}
+}
