@@ -45,7 +45,7 @@ func request(b *testing.B, s record.Store, clients int) {
 	for range clients {
 		wg.Go(func() {
 			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-				part := "m#" + record.NewRev()
+				part, order := "m#"+record.NewRev(), record.DueOrder(time.Now())
 				if _, err := s.Get(b.Context(), record.Key{Part: "g#1", Sort: "agent"},
 					record.Key{Part: "a#1", Sort: "account"}, record.Key{Part: part, Sort: "state"}); err != nil {
 					b.Error(err)
@@ -53,7 +53,7 @@ func request(b *testing.B, s record.Store, clients int) {
 				}
 				content := record.Record{Key: record.Key{Part: part, Sort: "content"}, Kind: "content", Body: body}
 				state := record.Record{Key: record.Key{Part: part, Sort: "state"}, Kind: "state", Body: body,
-					Tags: [2]record.Tag{{Name: "open#1", Order: part}, {Name: "open#2", Order: part}}, Due: time.Now()}
+					Tags: [2]record.Tag{{Name: "open#1", Order: order}, {Name: "open#2", Order: order}}, Due: time.Now()}
 				if err := s.Commit(b.Context(), record.Put(content, ""), record.Put(state, "")); err != nil {
 					b.Error(err)
 					return
