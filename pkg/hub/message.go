@@ -279,7 +279,7 @@ func (h *Hub) end(
 		if s.Status != ma2h.StatusOpen {
 			return false
 		}
-		s.Status, s.StatusAt = r.Status, r.At
+		s.Status, s.StatusAt, s.EndedBy = r.Status, r.At, r.Actor
 		s.Response = &ma2h.Response{
 			Version: s.Version, InReplyTo: s.ID, ResolutionID: resolutionID,
 			Agent:      ma2h.ResponseAgent{ID: s.AgentID, RunID: s.RunID},

@@ -110,6 +110,7 @@ type State struct {
 	Status    ma2h.Status    `json:"status"`
 	StatusAt  time.Time      `json:"status_at"` // when Status began
 	Response  *ma2h.Response `json:"response,omitzero"`
+	EndedBy   string         `json:"ended_by,omitzero"`   // the attested actor of the outcome
 	FirstRead time.Time      `json:"first_read,omitzero"` // when a person first opened it
 
 	Delivery *Delivery `json:"delivery,omitzero"`

@@ -36,6 +36,8 @@ type Reading struct {
 	Response *ma2h.Response `json:"response,omitzero"`
 	Delivery *ma2h.Delivery `json:"delivery,omitzero"`
 	Attempts []Attempt      `json:"attempts,omitzero"`
+	EndedAt  time.Time      `json:"ended_at,omitzero"` // when the outcome came about
+	EndedBy  string         `json:"ended_by,omitzero"` // the attested actor, of a task too, whose Response may not say
 }
 
 // Waiting returns up to limit asks and tasks of the account that are open, oldest first. The list may lag behind by a
@@ -44,6 +46,45 @@ func (h *Hub) Waiting(ctx context.Context, c *Caller, limit int) ([]Summary, err
 	return h.summaries(ctx, c, "open#", limit, func(s *State) bool {
 		return s.Status == ma2h.StatusOpen && !lifecycle.Overdue(s.ExpiresAt, h.now())
 	})
+}
+
+// Questions returns what Waiting does, each with its message, in few reads: so that a list can offer the answers.
+func (h *Hub) Questions(ctx context.Context, c *Caller, limit int) ([]Reading, error) {
+	list, err := h.Waiting(ctx, c, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Reading, 0, len(list))
+	for chunk := range slices.Chunk(list, record.MaxReads) {
+		keys := make([]record.Key, len(chunk))
+		for i, s := range chunk {
+			tail, _ := messageTailOf(s.ID)
+			keys[i] = contentKey(tail)
+		}
+		recs, err := h.Store.Get(ctx, keys...)
+		if err != nil {
+			return nil, fmt.Errorf("read messages: %w", err)
+		}
+		for i, s := range chunk {
+			if recs[i].Rev == "" {
+				continue // deleted meanwhile
+			}
+			m := message{content: recs[i], state: State{ID: s.ID}}
+			envelope, err := m.message()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Reading{Summary: s, Message: forPeople(envelope)})
+		}
+	}
+	return out, nil
+}
+
+// forPeople leaves out what only the submitter may see (spec §9.1, §9.3).
+func forPeople(m *ma2h.Message) ma2h.Message {
+	out := *m
+	out.State, out.ClientRef = jsontext.Value(nil), ""
+	return out
 }
 
 // Told returns up to limit notifies of the account, newest first.
@@ -110,9 +151,12 @@ func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) 
 		return nil, err
 	}
 	r := &Reading{
-		Summary: m.state.summary(c), Message: *envelope, Response: m.state.Response, Delivery: m.state.Delivery.wire(),
+		Summary: m.state.summary(c), Message: forPeople(envelope), Response: m.state.Response,
+		Delivery: m.state.Delivery.wire(),
 	}
-	r.Message.State, r.Message.ClientRef = jsontext.Value(nil), ""
+	if m.state.Response != nil {
+		r.EndedAt, r.EndedBy = m.state.StatusAt, m.state.EndedBy
+	}
 	if m.state.Push != nil {
 		r.Attempts = m.state.Push.Attempts
 	}

@@ -32,6 +32,7 @@ func Overdue(deadline, now time.Time) bool { return !deadline.IsZero() && now.Af
 type Resolution struct {
 	Status    ma2h.Status
 	At        time.Time
+	Actor     string       // attested; empty for a task that nobody ended
 	Detail    *ma2h.Detail // nil for a task of which nothing but the outcome is known
 	Defaulted bool
 }
@@ -43,7 +44,8 @@ func Expire(m *ma2h.Message, deadline time.Time) Resolution {
 	if m.Type != ma2h.TypeAsk {
 		return r
 	}
-	r.Detail = &ma2h.Detail{Actor: ma2h.ActorDefaultOnExpire, ResolvedAt: ma2h.FormatTime(deadline)}
+	r.Actor = ma2h.ActorDefaultOnExpire
+	r.Detail = &ma2h.Detail{Actor: r.Actor, ResolvedAt: ma2h.FormatTime(deadline)}
 	if m.Request.HasDefault() {
 		r.Detail.Value = m.Request.DefaultOnExpire
 		r.Defaulted = true
@@ -54,7 +56,7 @@ func Expire(m *ma2h.Message, deadline time.Time) Resolution {
 // Resolve returns the outcome that actor's resolve asserts at now (spec §8.8). A task's has a detail only where there is
 // a comment or a checklist to carry (spec §6).
 func Resolve(m *ma2h.Message, r *ma2h.Resolve, edited bool, actor string, now time.Time) Resolution {
-	out := Resolution{Status: r.Resolution, At: now}
+	out := Resolution{Status: r.Resolution, At: now, Actor: actor}
 	if m.Type == ma2h.TypeTask && r.Comment == "" && r.Checklist == nil {
 		return out
 	}
@@ -68,7 +70,7 @@ func Resolve(m *ma2h.Message, r *ma2h.Resolve, edited bool, actor string, now ti
 // Cancel returns the outcome of the submitter's withdrawal of an ask at now (spec §8.4).
 func Cancel(actor string, now time.Time) Resolution {
 	return Resolution{
-		Status: ma2h.StatusCancelled, At: now,
+		Status: ma2h.StatusCancelled, At: now, Actor: actor,
 		Detail: &ma2h.Detail{Actor: actor, ResolvedAt: ma2h.FormatTime(now)},
 	}
 }
