@@ -19,11 +19,13 @@ import (
 
 const newest = 6
 
-// kinds are the kinds of document with the first minor that has them.
-var kinds = []struct {
+// kindSince is a kind of document with the first minor that has it.
+type kindSince struct {
 	kind  ma2h.Kind
 	since int
-}{
+}
+
+var kinds = []kindSince{
 	{ma2h.KindMessage, 1},
 	{ma2h.KindResponse, 1},
 	{ma2h.KindSubmitAck, 1},

@@ -75,6 +75,9 @@ func checkInterAgent(o map[string]any, minor int) *fault {
 		{"sessions", "enabled"},
 		{"inter_agent", "sender_allowlists"},
 	} {
+		if f := want(o, needs.object, "an object; mail between agents needs it"); f != nil {
+			return f
+		}
 		if part(o, needs.object)[needs.flag] != true {
 			f := &fault{wants: "true; mail between agents needs it"}
 			return f.under(needs.flag).under(needs.object)

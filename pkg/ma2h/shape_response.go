@@ -80,6 +80,9 @@ func checkDefaulted(o, detail map[string]any) *fault {
 	if !is(o, "resolution", "expired") {
 		return wrong("/resolution", "Send resolution as expired where defaulted is true.")
 	}
+	if f := want(o, "response", wantsDetail); f != nil {
+		return f
+	}
 	if !is(detail, "actor", ActorDefaultOnExpire) {
 		return wrong("/response/actor", "Send the actor as system:default_on_expire where defaulted is true.")
 	}
