@@ -12,11 +12,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/callback"
 	"github.com/mash-hub/mash/pkg/controlapi"
 	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/keyring"
+	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
 	"github.com/mash-hub/mash/pkg/sqlitestore"
 )
@@ -26,12 +28,16 @@ type Config struct {
 	Folder        Folder
 	Listen        string   // host:port; port 0 takes a free one
 	PublicURL     string   // without a trailing slash; empty for http://<listen>
-	Owner         string   // id of the first owner, without human:
+	Owner         string   // id of the first owner, without human:; empty for whoever owns the folder, or DefaultOwner
 	AllowCallback []string // host:port of callbacks that are permitted whatever their address, plain http included
 	Conformance   bool     // serve the control API; loopback only
 	Rate          *int     // submits a minute of one agent; nil for the default, 0 for no limit
+	Depth         *int     // open asks and tasks of one agent; nil for the default, 0 for no limit
 	Log           *slog.Logger
 }
+
+// DefaultOwner owns what a first start makes, unless another name is given.
+const DefaultOwner = "owner"
 
 // Server is a hub that serves.
 type Server struct {
@@ -66,10 +72,10 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 			s.close()
 		}
 	}()
-	if s.listener, err = listen(c.Listen); err != nil {
+	if s.release, err = c.Folder.hold(); err != nil {
 		return nil, err
 	}
-	if s.release, err = c.Folder.hold(); err != nil {
+	if s.listener, err = listen(c.Listen); err != nil {
 		return nil, err
 	}
 	s.URL = c.PublicURL
@@ -86,6 +92,25 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, fmt.Errorf("note the hub's address: %w", err)
 	}
 	return s, nil
+}
+
+// OpenOffline takes the folder of a hub that does not run, for work that needs no network: it listens nowhere and can only
+// be closed, never Run. What a first start makes, it makes. ErrHeld says that a hub runs after all.
+func OpenOffline(ctx context.Context, folder Folder) (_ *Server, err error) {
+	c := Config{Folder: folder, Log: slog.New(slog.DiscardHandler)}
+	s := &Server{folder: folder, log: c.Log}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.release, err = folder.hold(); err != nil {
+		return nil, err
+	}
+	if err := s.wire(ctx, c); err != nil {
+		return nil, err
+	}
+	return s, s.own(ctx, "")
 }
 
 // check refuses what would open to the world what is meant for this machine alone.
@@ -142,6 +167,9 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	if c.Rate != nil {
 		settings.RequestsPerMinute = *c.Rate
 	}
+	if c.Depth != nil {
+		settings.InboxDepth = *c.Depth
+	}
 	pusher, err := callback.New(callback.Config{Allow: c.AllowCallback})
 	if err != nil {
 		return err
@@ -187,22 +215,49 @@ func Handler(
 	return control.Wrap(mux)
 }
 
-// own makes the owner's account on a first start, and the token of the person at this machine where it is missing.
+// own finds the owner of the folder. On a first start it makes the owner's account, and the token of the person at this
+// machine.
 func (s *Server) own(ctx context.Context, name string) error {
-	_, err := s.folder.OwnerToken()
-	s.FirstStart = missing(err)
+	token, err := s.folder.OwnerToken()
+	if err == nil {
+		return s.ownedAlready(ctx, token, name)
+	}
+	if !missing(err) {
+		return fmt.Errorf("read the owner's token: %w", err)
+	}
+	s.FirstStart = true
+	if name == "" {
+		name = DefaultOwner
+	}
 	if s.Owner, err = s.Hub.EnsureOwner(ctx, name); err != nil {
 		return err
 	}
-	if !s.FirstStart {
-		return nil
-	}
-	token, err := s.Hub.NewLogin(ctx, s.Owner, hub.LoginToken, 0)
-	if err != nil {
+	if token, err = s.Hub.NewLogin(ctx, s.Owner, hub.LoginToken, 0); err != nil {
 		return err
 	}
 	if err := writeSecret(s.folder.ownerToken(), token); err != nil {
 		return fmt.Errorf("write the owner's token: %w", err)
+	}
+	return nil
+}
+
+// ownedAlready finds out by the token whose folder it is, and refuses to serve it as somebody else's.
+func (s *Server) ownedAlready(ctx context.Context, token, name string) error {
+	credential, invalid := auth.Parse(token)
+	if invalid != nil {
+		return fmt.Errorf("%s does not hold a token; remove it, and the next start writes a new one", s.folder.ownerToken())
+	}
+	var err error
+	s.Owner, err = auth.Authenticator{Store: s.store, Now: s.Hub.Now}.Caller(ctx, credential)
+	if ma2h.AsError(err) != nil {
+		return fmt.Errorf("the token in %s is not good here; remove it, and the next start writes a new one", s.folder.ownerToken())
+	}
+	if err != nil {
+		return err
+	}
+	if name != "" && s.Owner.Account.Owner != ma2h.HumanPrefix+name {
+		return fmt.Errorf("%s belongs to %s; leave --owner out, or choose another folder with --data",
+			s.folder, s.Owner.Account.Owner)
 	}
 	return nil
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Exit codes. Those above 2 say how an ask or task ended.
+const (
+	exitOK        = 0
+	exitError     = 1
+	exitUsage     = 2
+	exitDeclined  = 3 // declined or dismissed
+	exitExpired   = 4
+	exitCancelled = 5
+	exitInterrupt = 130
+)
+
+// program is what a command may touch of the world.
+type program struct {
+	self   string // how this program was called, for the commands that it prints
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	env    func(string) string
+}
+
+// command is one of mash's commands. Its help text stands in help/.
+type command struct {
+	name   string                     // one word, or two such as "agent add"
+	hidden bool                       // not for people
+	setup  func(*flag.FlagSet) action // declares its flags and returns what runs with them
+}
+
+// action runs a command whose flags are parsed. An error is told to the person; an exit chooses the code.
+type action func(ctx context.Context, p *program, args []string) error
+
+func commands() []command {
+	return []command{
+		{name: "serve", setup: serveCommand},
+	}
+}
+
+// run does what args say, args[0] being the name of the program, and returns the exit code.
+func run(
+	ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string,
+) int {
+	p := &program{self: args[0], stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	c, rest, err := find(args[1:])
+	if err == nil && c == nil {
+		fmt.Fprint(stdout, helpText(""))
+		return exitOK
+	}
+	if err == nil {
+		err = c.run(ctx, p, rest)
+	}
+	return p.finish(err)
+}
+
+// find returns the command that args begin with and what follows it; nil for the general help.
+func find(args []string) (*command, []string, error) {
+	if len(args) == 0 {
+		return nil, nil, usagef("", "Say what to do.")
+	}
+	if isHelp(args[0]) {
+		return nil, nil, nil
+	}
+	for words := min(2, len(args)); words > 0; words-- {
+		name := strings.Join(args[:words], " ")
+		for _, c := range commands() {
+			if c.name == name {
+				return &c, args[words:], nil
+			}
+		}
+	}
+	return nil, nil, unknown(args)
+}
+
+// unknown is the error of args that begin with no command.
+func unknown(args []string) error {
+	group := args[0]
+	if helpText(group) == "" {
+		return usagef("", "There is no command %q.", group)
+	}
+	if len(args) == 1 {
+		return usagef(group, "Say what to do with %s.", group)
+	}
+	if isHelp(args[1]) {
+		return &help{text: helpText(group)}
+	}
+	return usagef(group, "There is no command \"%s %s\".", group, args[1])
+}
+
+func isHelp(s string) bool { return s == "--help" || s == "-help" || s == "-h" }
+
+// run parses the flags, which may stand before, between and after the arguments, and runs the command.
+func (c *command) run(ctx context.Context, p *program, args []string) error {
+	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // what is wrong is told by finish
+	act := c.setup(flags)
+	rest, err := parse(flags, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return &help{text: helpText(c.name)}
+	}
+	if err != nil {
+		return usagef(c.name, "%s.", sentence(err.Error()))
+	}
+	err = act(ctx, p, rest)
+	if u, ok := errors.AsType[*usage](err); ok && u.command == "" {
+		u.command = c.name
+	}
+	return err
+}
+
+// parse parses flags wherever they stand before a --, and returns the arguments.
+func parse(flags *flag.FlagSet, args []string) ([]string, error) {
+	var rest []string
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		left := flags.Args()
+		read := len(args) - len(left)
+		if len(left) == 0 || read > 0 && args[read-1] == "--" {
+			return append(rest, left...), nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
