@@ -86,10 +86,7 @@ func (h *Hub) limitRate(a *Agent) error {
 
 // submitOnce creates the message of an idempotency key unless it exists.
 func (h *Hub) submitOnce(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Submitted, error) {
-	digest, err := e.Digest()
-	if err != nil {
-		return nil, err
-	}
+	digest := e.Digest()
 	tail := h.messageTail(c.Agent.Ref, *e.Message.IdempotencyKey)
 	rec, ok := c.seen(stateKey(tail))
 	if !ok {

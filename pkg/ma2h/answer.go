@@ -91,4 +91,3 @@ func pointerOf(tokens []string) string {
 	}
 	return p
 }
-

@@ -1,9 +1,6 @@
 package ma2h
 
 import (
-	"crypto/sha256"
-	"fmt"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -17,6 +14,7 @@ type Envelope struct {
 	Inexact bool
 
 	raw     []byte
+	value   any
 	members map[string]jsontext.Value
 }
 
@@ -51,7 +49,7 @@ func ReadMessage(body []byte) (*Envelope, *Error) {
 	if err := Shape(KindMessage, v.SchemaMinor(), d.Value); err != nil {
 		return nil, err
 	}
-	e := &Envelope{Version: v, Inexact: d.Inexact, raw: body}
+	e := &Envelope{Version: v, Inexact: d.Inexact, raw: body, value: d.Value}
 	if err := e.decode(); err != nil {
 		return nil, err
 	}
@@ -103,35 +101,4 @@ func (e *Envelope) Known() jsontext.Value {
 		out = append(out, v...)
 	}
 	return append(out, '}')
-}
-
-// Digest is the SHA-256 of the payload as JSON: member order, blanks and the spelling of numbers and escapes make no
-// difference. agent.session and agent.run_id are left out, so that a retry from another run finds its first try (spec
-// §8.1).
-func (e *Envelope) Digest() ([]byte, error) {
-	var agent map[string]jsontext.Value
-	if err := json.Unmarshal(e.members["agent"], &agent); err != nil {
-		return nil, fmt.Errorf("digest agent: %w", err)
-	}
-	delete(agent, "session")
-	delete(agent, "run_id")
-	rest, err := json.Marshal(agent)
-	if err != nil {
-		return nil, fmt.Errorf("digest agent: %w", err)
-	}
-	whole := make(map[string]jsontext.Value, len(e.members))
-	for k, v := range e.members {
-		whole[k] = v
-	}
-	whole["agent"] = rest
-	payload, err := json.Marshal(whole)
-	if err != nil {
-		return nil, fmt.Errorf("digest payload: %w", err)
-	}
-	canonical, err := Canonical(payload)
-	if err != nil {
-		return nil, fmt.Errorf("digest payload: %w", err)
-	}
-	sum := sha256.Sum256(canonical)
-	return sum[:], nil
 }
