@@ -76,8 +76,9 @@ func (c *conn) prepareFile() error {
 	if mode != "wal" {
 		return fmt.Errorf("no write-ahead log on this file system (journal mode %v)", mode)
 	}
-	err = c.run(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;
-		PRAGMA cache_size = -65536`)
+	// The page cache keeps its modest size: SQLite walks all of it at every commit that has rebalanced a tree, which costs
+	// more than the operating system's cache does for the pages that miss (measured: 64 MB took twice the time of 2 MB).
+	err = c.run("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864")
 	if err != nil || !empty {
 		return err
 	}
@@ -91,7 +92,7 @@ func dialReaders(path string) ([]*conn, error) {
 		c, err := dialFile(path)
 		if err == nil {
 			readers = append(readers, c)
-			err = c.run("PRAGMA busy_timeout = 10000; PRAGMA query_only = ON; PRAGMA cache_size = -16384")
+			err = c.run("PRAGMA busy_timeout = 10000; PRAGMA query_only = ON")
 		}
 		if err != nil {
 			for _, r := range readers {

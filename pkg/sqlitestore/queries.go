@@ -12,6 +12,7 @@ type query int
 
 const (
 	queryBegin query = iota
+	querySnapshot
 	queryCommit
 	queryRollback
 	querySavepoint
@@ -33,6 +34,7 @@ const (
 // The statements. A put, erase or check carries its condition, so that the usual case takes one step.
 var queries = [numQueries]string{
 	queryBegin:     `BEGIN IMMEDIATE`,
+	querySnapshot:  `BEGIN`,
 	queryCommit:    `COMMIT`,
 	queryRollback:  `ROLLBACK`,
 	querySavepoint: `SAVEPOINT one`,
@@ -45,7 +47,7 @@ var queries = [numQueries]string{
 	queryErase: `DELETE FROM record WHERE part = ? AND sort = ? AND rev = ?`,
 	queryCheck: `SELECT rev FROM record WHERE part = ? AND sort = ?`,
 	queryGet:   `SELECT ` + columns + ` FROM record WHERE part = ? AND sort = ?`,
-	queryList:  `SELECT ` + columns + ` FROM record WHERE part = ? AND sort > ? ORDER BY sort LIMIT ?`,
+	queryList:  `SELECT ` + columns + `, sort FROM record WHERE part = ? AND sort > ? ORDER BY sort LIMIT ?`,
 	queryIndex1: `SELECT order1, part, sort FROM record WHERE tag1 = ? AND (order1, part, sort) > (?, ?, ?)
 		ORDER BY order1, part, sort LIMIT ?`,
 	queryIndex2: `SELECT order2, part, sort FROM record WHERE tag2 = ? AND (order2, part, sort) > (?, ?, ?)
@@ -54,19 +56,20 @@ var queries = [numQueries]string{
 	querySweep: `DELETE FROM record WHERE rowid IN (SELECT rowid FROM record WHERE erase <= ? LIMIT ?)`,
 }
 
-// columns is the order in which scan expects a record.
-const columns = `part, sort, rev, kind, body, due, tag1, order1, tag2, order2, erase`
+// columns is the order in which scan expects a record. The driver asks for the names and types of all columns of every
+// query anew, so what is known already is not among them.
+const columns = `rev, kind, body, due, tag1, order1, tag2, order2, erase`
 
-// scan makes a record of a row of columns. Strings and bytes are copies already.
-func scan(row []driver.Value) record.Record {
-	r := record.Record{Key: record.Key{Part: text(row[0]), Sort: text(row[1])}, Rev: text(row[2]), Kind: text(row[3])}
-	r.Body, _ = row[4].([]byte)
-	if due, ok := row[5].(int64); ok {
+// scan makes a record of its key and a row of columns. Strings and bytes are copies already.
+func scan(part, sort string, row []driver.Value) record.Record {
+	r := record.Record{Key: record.Key{Part: part, Sort: sort}, Rev: text(row[0]), Kind: text(row[1])}
+	r.Body, _ = row[2].([]byte)
+	if due, ok := row[3].(int64); ok {
 		r.Due = time.UnixMicro(due).UTC()
 	}
-	r.Tags[0] = record.Tag{Name: text(row[6]), Order: text(row[7])}
-	r.Tags[1] = record.Tag{Name: text(row[8]), Order: text(row[9])}
-	if erase, ok := row[10].(int64); ok {
+	r.Tags[0] = record.Tag{Name: text(row[4]), Order: text(row[5])}
+	r.Tags[1] = record.Tag{Name: text(row[6]), Order: text(row[7])}
+	if erase, ok := row[8].(int64); ok {
 		r.Erase = time.Unix(erase, 0).UTC()
 	}
 	return r

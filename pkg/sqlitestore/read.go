@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,15 +16,20 @@ func (s *Store) Get(ctx context.Context, keys ...record.Key) ([]record.Record, e
 		return nil, err
 	}
 	found := make([]record.Record, len(keys))
-	err := s.read(ctx, func(c *conn) (err error) {
+	each := func(c *conn) (err error) {
 		for i, k := range keys {
 			if found[i], err = c.get(k); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err != nil {
+	}
+	read := each
+	if len(keys) > 1 && s.readers != s.writer {
+		// In one transaction, since each one that begins after a write starts with an empty page cache.
+		read = func(c *conn) error { return c.snapshot(each) }
+	}
+	if err := s.read(ctx, read); err != nil {
 		return nil, fmt.Errorf("get %s: %w", keys[0], err)
 	}
 	return found, nil
@@ -37,7 +43,7 @@ func (s *Store) List(ctx context.Context, part, after string, limit int) ([]reco
 	var found []record.Record
 	err := s.read(ctx, func(c *conn) error {
 		return c.each(queryList, func(row []driver.Value) error {
-			found = append(found, scan(row))
+			found = append(found, scan(part, text(row[9]), row))
 			return nil
 		}, part, after, int64(limit))
 	})
@@ -97,8 +103,18 @@ func (s *Store) Due(ctx context.Context, before time.Time, limit int) ([]record.
 func (c *conn) get(k record.Key) (record.Record, error) {
 	r := record.Record{Key: k}
 	err := c.each(queryGet, func(row []driver.Value) error {
-		r = scan(row)
+		r = scan(k.Part, k.Sort, row)
 		return nil
 	}, k.Part, k.Sort)
 	return r, err
+}
+
+// snapshot calls f within a transaction that reads.
+func (c *conn) snapshot(f func(*conn) error) error {
+	if _, err := c.exec(querySnapshot); err != nil {
+		return err
+	}
+	err := f(c)
+	_, end := c.exec(queryCommit)
+	return errors.Join(err, end)
 }
