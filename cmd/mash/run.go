@@ -42,6 +42,13 @@ type action func(ctx context.Context, p *program, args []string) error
 func commands() []command {
 	return []command{
 		{name: "serve", setup: serveCommand},
+		{name: "agent add", setup: agentCommand(1, agentAdd)},
+		{name: "agent list", setup: agentCommand(0, agentList)},
+		{name: "agent rotate", setup: agentCommand(1, agentRotate)},
+		{name: "agent revoke", setup: agentCommand(1, agentRevoke)},
+		{name: "link", setup: linkCommand},
+		{name: "help", setup: helpCommand},
+		{name: "version", setup: versionCommand},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Folder is where a hub on one machine keeps everything: its database, the key file, and for the person at the machine
@@ -19,6 +20,7 @@ func (f Folder) database() string   { return filepath.Join(string(f), "mash.db")
 func (f Folder) keyFile() string    { return filepath.Join(string(f), "hub.key") }
 func (f Folder) ownerToken() string { return filepath.Join(string(f), "owner.token") }
 func (f Folder) address() string    { return filepath.Join(string(f), "hub.url") }
+func (f Folder) publicURL() string  { return filepath.Join(string(f), "public.url") }
 func (f Folder) lockFile() string   { return filepath.Join(string(f), "lock") }
 
 // DefaultFolder is $XDG_DATA_HOME/mash, or ~/.local/share/mash.
@@ -36,6 +38,11 @@ func DefaultFolder() (Folder, error) {
 // ErrHeld is the error of a folder that another hub holds.
 var ErrHeld = errors.New("another hub holds this data folder")
 
+const (
+	holdTries = 10
+	holdPause = 20 * time.Millisecond
+)
+
 // hold makes the folder and locks it until release, or until the process ends however it ends.
 func (f Folder) hold() (release func(), _ error) {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
@@ -45,7 +52,15 @@ func (f Folder) hold() (release func(), _ error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the data folder: %w", err)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil { //nolint:gosec // a file descriptor fits
+	for try := 0; ; try++ {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a file descriptor fits
+		if err == nil {
+			break
+		}
+		if errors.Is(err, syscall.EWOULDBLOCK) && try < holdTries { // who only looks, as Held does, lets go at once
+			time.Sleep(holdPause)
+			continue
+		}
 		_ = lock.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%w: %s", ErrHeld, f)
@@ -55,8 +70,34 @@ func (f Folder) hold() (release func(), _ error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// Address returns the URL of the hub that holds the folder now, or last held it.
+// Held says whether a hub holds the folder now. Ask before sending the owner's token to Address: where no hub runs any
+// more, somebody else may listen.
+func (f Folder) Held() bool {
+	lock, err := os.OpenFile(f.lockFile(), os.O_RDWR, 0o600)
+	if err != nil {
+		return false
+	}
+	defer lock.Close() //nolint:errcheck // only locked
+	return syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
+// Address returns the URL at which this machine reaches the hub that holds the folder now, or last held it.
 func (f Folder) Address() (string, error) { return readLine(f.address()) }
+
+// PublicURL returns the URL at which everybody reaches that hub.
+func (f Folder) PublicURL() (string, error) { return readLine(f.publicURL()) }
+
+// note writes down where the hub is reached.
+func (f Folder) note(address, public string) error {
+	err := writeSecret(f.address(), address)
+	if err == nil {
+		err = writeSecret(f.publicURL(), public)
+	}
+	if err != nil {
+		return fmt.Errorf("note the hub's address: %w", err)
+	}
+	return nil
+}
 
 // OwnerToken returns the token of the owner at this machine.
 func (f Folder) OwnerToken() (string, error) { return readLine(f.ownerToken()) }

@@ -78,9 +78,10 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.listener, err = listen(c.Listen); err != nil {
 		return nil, err
 	}
+	here := "http://" + s.listener.Addr().String()
 	s.URL = c.PublicURL
 	if s.URL == "" {
-		s.URL = "http://" + s.listener.Addr().String()
+		s.URL = here
 	}
 	if err := s.wire(ctx, c); err != nil {
 		return nil, err
@@ -88,10 +89,7 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if err := s.own(ctx, c.Owner); err != nil {
 		return nil, err
 	}
-	if err := writeSecret(c.Folder.address(), s.URL); err != nil {
-		return nil, fmt.Errorf("note the hub's address: %w", err)
-	}
-	return s, nil
+	return s, c.Folder.note(here, s.URL)
 }
 
 // OpenOffline takes the folder of a hub that does not run, for work that needs no network: it listens nowhere and can only

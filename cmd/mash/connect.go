@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mash-hub/mash/pkg/client"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/localhub"
+)
+
+// agentClient returns a client with an agent's credential, from MASH_URL and MASH_TOKEN.
+func (p *program) agentClient() (*client.Client, error) {
+	for _, name := range []string{"MASH_URL", "MASH_TOKEN"} {
+		if p.env(name) == "" {
+			return nil, fmt.Errorf("%s is not set; `%s agent add NAME` prints the export lines for MASH_URL and MASH_TOKEN",
+				name, p.self)
+		}
+	}
+	c := client.New(p.env("MASH_URL"), p.env("MASH_TOKEN"))
+	c.Patience = -1 // who types a command wants to hear at once that there is no hub
+	return c, nil
+}
+
+// personClient returns a client with a person's credential: the token of MASH_TOKEN if it is a person's and no folder is
+// named, else the owner's in the data folder of the hub that runs on this machine.
+func (p *program) personClient(data string) (*client.Client, error) {
+	if c := p.personFromEnvironment(data); c != nil {
+		return c, nil
+	}
+	at, err := folder(data)
+	if err != nil {
+		return nil, err
+	}
+	if !at.Held() {
+		return nil, fmt.Errorf("no hub runs with the data folder %s; start it with `%s serve%s`, name another folder with --data, "+
+			"or set MASH_URL and MASH_TOKEN to a person's", at, p.self, dataArgs(data))
+	}
+	return ownerClient(at)
+}
+
+func (p *program) personFromEnvironment(data string) *client.Client {
+	if data != "" || p.env("MASH_URL") == "" || !strings.HasPrefix(p.env("MASH_TOKEN"), hub.PersonTokenPrefix+"_") {
+		return nil
+	}
+	c := client.New(p.env("MASH_URL"), p.env("MASH_TOKEN"))
+	c.Patience = -1
+	return c
+}
+
+// ownerClient returns a client with the owner's token in a folder that a hub holds.
+func ownerClient(at localhub.Folder) (*client.Client, error) {
+	address, err := at.Address()
+	token, tokenErr := at.OwnerToken()
+	if err = errors.Join(err, tokenErr); err != nil {
+		return nil, fmt.Errorf("the hub of the data folder %s is not ready; wait a moment and try again: %w", at, err)
+	}
+	c := client.New(address, token)
+	c.Patience = -1
+	return c, nil
+}
