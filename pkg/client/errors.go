@@ -1,0 +1,75 @@
+package client
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// errorOf reads what the hub refused, in whatever form: a proxy's page too becomes an error with a code.
+func (c *Client) errorOf(name endpoint.Name, resp *http.Response, body []byte) *ma2h.Error {
+	var wire struct {
+		Error struct {
+			Code    ma2h.Code `json:"code"`
+			Message string    `json:"message"`
+			Field   string    `json:"field"`
+		} `json:"error"`
+		ID         string      `json:"id"`
+		Status     ma2h.Status `json:"status"`
+		Resolution ma2h.Status `json:"resolution"`
+	}
+	e := &ma2h.Error{HTTPStatus: resp.StatusCode, RetryAfter: c.retryAfter(resp.Header.Get("Retry-After"))}
+	if err := json.Unmarshal(body, &wire); err == nil {
+		e.Code, e.Message, e.Field, e.ID = wire.Error.Code, wire.Error.Message, wire.Error.Field, wire.ID
+		if wire.Resolution != "" {
+			e.Terminal = &ma2h.Terminal{ID: wire.ID, Status: wire.Status, Resolution: wire.Resolution}
+		}
+	}
+	if !isKnown(e.Code) {
+		e.Code = baseCode(name, resp.StatusCode)
+	}
+	if e.Message == "" {
+		e.Message = fmt.Sprintf("The hub answered %d %s.", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	return e
+}
+
+// isKnown says whether a code is one of ours: all others have the status of internal_error.
+func isKnown(code ma2h.Code) bool {
+	return code == ma2h.CodeInternalError || code.Status() != http.StatusInternalServerError
+}
+
+// baseCode returns what a code that we do not know refines: the code that this endpoint would otherwise answer with
+// (spec §8.5).
+func baseCode(name endpoint.Name, status int) ma2h.Code {
+	switch {
+	case name == endpoint.Submit && status == http.StatusConflict:
+		return ma2h.CodeIdempotencyConflict
+	case name == endpoint.Ack && status == http.StatusConflict:
+		return ma2h.CodeNotAcknowledgeable
+	case name == endpoint.Submit && status == http.StatusGone:
+		return ma2h.CodeDestinationGone
+	}
+	return ma2h.BaseCode(status)
+}
+
+// maxRetryAfter keeps a mistaken header from stopping a client for good.
+const maxRetryAfter = time.Hour
+
+// retryAfter reads a Retry-After header: seconds, or an HTTP date (RFC 9110 §10.2.3).
+func (c *Client) retryAfter(s string) time.Duration {
+	if seconds, err := strconv.ParseUint(s, 10, 32); err == nil {
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	}
+	at, err := http.ParseTime(s)
+	if err != nil {
+		return 0
+	}
+	return min(max(at.Sub(c.now()), 0), maxRetryAfter)
+}
