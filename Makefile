@@ -9,7 +9,7 @@ MAKEFLAGS += --no-print-directory
 ANSWER ?=
 CASES ?=
 ROUNDS ?=
-STORES ?=
+STORES ?= SQLite,DynamoDB
 TIME ?= 30s
 ARGS ?=
 

@@ -3,6 +3,6 @@
 . "$(dirname "$0")/parts.sh"
 
 test_tools
-part 'bench' env BENCH=1 "$bin/gotestcount" -show -count=1 -timeout 20m -tags bench -run '^TestBench' ./cmd/mash
+part 'bench' env BENCH=1 "$bin/gotestcount" -show -count=1 -timeout 20m -tags bench -run "^TestBench" ./pkg/localhub
 
 finish
