@@ -1,6 +1,6 @@
 //go:build bench
 
-package main_test
+package localhub_test
 
 import (
 	"bufio"
