@@ -89,7 +89,7 @@ emulator_missing() {
 emulator_up() {
 	if [ -n "${MASH_DYNAMO_ENDPOINT:-}" ]; then return 0; fi
 	local running=
-	if [ -s .tools/aws-endpoint ]; then running=1; fi
+	if kill -0 "$(cat .tools/aws/pid 2>/dev/null)" 2>/dev/null; then running=1; fi
 	localstack/up || return 1
 	if [ -z "$running" ]; then started_emulator=1; fi
 	[ -s .tools/aws-endpoint ] || return 1
