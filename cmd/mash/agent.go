@@ -91,7 +91,7 @@ func firstAsk(hubURL string, made *client.NewCredentials, owner string, now time
 	return "curl -sS " + shellQuote(hubURL+"/v1/messages") + " \\\n" +
 		"  -H " + shellQuote("Authorization: Bearer "+made.Token) + " \\\n" +
 		"  -H 'Content-Type: application/json' \\\n" +
-		"  -d " + shellQuote(string(indented(m, "  "))) + ""
+		"  -d " + shellQuote(string(indented(m, "  ")))
 }
 
 func agentRotate(ctx context.Context, p *program, d *desk, f *agentFlags, name string) error {

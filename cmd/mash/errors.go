@@ -63,6 +63,9 @@ func (p *program) finish(err error) int {
 // explain turns an error into one plain sentence.
 func explain(err error) string {
 	if e := ma2h.AsError(err); e != nil {
+		if e.Code == ma2h.CodeUnauthenticated {
+			return "The hub does not know this token; check MASH_TOKEN, or get another with `mash agent rotate NAME`."
+		}
 		return e.Message
 	}
 	if errors.Is(err, context.Canceled) {

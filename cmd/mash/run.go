@@ -17,6 +17,7 @@ const (
 	exitDeclined  = 3 // declined or dismissed
 	exitExpired   = 4
 	exitCancelled = 5
+	exitOpen      = 6 // still open: pull without --wait, or a wait that ran out
 	exitInterrupt = 130
 )
 
@@ -47,6 +48,13 @@ func commands() []command {
 		{name: "agent rotate", setup: agentCommand(1, agentRotate)},
 		{name: "agent revoke", setup: agentCommand(1, agentRevoke)},
 		{name: "link", setup: linkCommand},
+		{name: "ask", setup: askCommand},
+		{name: "task", setup: taskCommand},
+		{name: "notify", setup: notifyCommand},
+		{name: "pull", setup: pullCommand},
+		{name: "cancel", setup: cancelCommand},
+		{name: "ack", setup: ackCommand},
+		{name: "answer", setup: answerCommand},
 		{name: "help", setup: helpCommand},
 		{name: "version", setup: versionCommand},
 	}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// draft holds the flags that every message has.
+type draft struct {
+	body     string
+	priority string
+	tags     *list
+	parts    []part
+	state    string
+	key      string
+	run      string
+	expires  string
+	json     bool
+}
+
+// part is a --context flag as it was given, in the order of all of them.
+type part struct{ kind, value string }
+
+func draftFlags(flags *flag.FlagSet) *draft {
+	d := &draft{tags: listFlag(flags, "tag")}
+	flags.StringVar(&d.body, "body", "", "")
+	flags.StringVar(&d.priority, "priority", "", "")
+	flags.StringVar(&d.state, "state", "", "")
+	flags.StringVar(&d.key, "key", "", "")
+	flags.StringVar(&d.run, "run", "", "")
+	flags.BoolVar(&d.json, "json", false, "")
+	for _, kind := range []string{"text", "data", "file"} {
+		flags.Func("context-"+kind, "", func(value string) error {
+			d.parts = append(d.parts, part{kind, value})
+			return nil
+		})
+	}
+	return d
+}
+
+// message builds what all messages have in common.
+func (d *draft) message(p *program, args []string, now time.Time) (ma2h.Message, error) {
+	var m ma2h.Message
+	if len(args) != 1 || args[0] == "" {
+		return m, usagef("", "Give one title, in quotes.")
+	}
+	m = ma2h.Message{Title: args[0], Priority: ma2h.Priority(d.priority), Tags: *d.tags, Agent: ma2h.Agent{RunID: d.run}}
+	if d.key != "" {
+		m.IdempotencyKey = &d.key
+	}
+	var err error
+	if m.Body, err = p.text(d.body); err != nil {
+		return m, err
+	}
+	if d.state != "" {
+		if m.State, err = p.jsonText("--state", d.state); err != nil {
+			return m, err
+		}
+	}
+	for _, given := range d.parts {
+		built, err := p.part(given)
+		if err != nil {
+			return m, err
+		}
+		m.Context = append(m.Context, built)
+	}
+	m.ExpiresAt, err = expiry(d.expires, now)
+	return m, err
+}
+
+func (p *program) part(given part) (ma2h.Part, error) {
+	out := ma2h.Part{Kind: given.kind}
+	var err error
+	switch given.kind {
+	case "text":
+		out.Text, err = p.text(given.value)
+	case "data":
+		out.Data, err = p.jsonText("--context-data", given.value)
+	case "file":
+		out.File = &ma2h.File{URI: given.value}
+	}
+	return out, err
+}
+
+// text reads a flag that is a text, @ and the name of a file, or - for standard input.
+func (p *program) text(value string) (string, error) {
+	if value == "-" {
+		b, err := io.ReadAll(p.stdin)
+		if err != nil {
+			return "", fmt.Errorf("read standard input: %w", err)
+		}
+		return string(b), nil
+	}
+	if path, ok := strings.CutPrefix(value, "@"); ok {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("cannot read %s; check the path behind the @", path)
+		}
+		return string(b), nil
+	}
+	return value, nil
+}
+
+// jsonText reads a flag that is JSON, with what text offers.
+func (p *program) jsonText(flagName, value string) (jsontext.Value, error) {
+	s, err := p.text(value)
+	if err != nil {
+		return nil, err
+	}
+	v := jsontext.Value(s)
+	if !v.IsValid() {
+		return nil, usagef("", "%s wants JSON, such as {\"build\":14}.", flagName)
+	}
+	return v, v.Compact()
+}
+
+// expiry turns --expires, a duration from now or a time, into expires_at.
+func expiry(s string, now time.Time) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	if _, ok := ma2h.ParseTime(s); ok {
+		return s, nil
+	}
+	d, err := duration(s)
+	if err != nil || d <= 0 {
+		return "", usagef("", "--expires wants a duration such as 15m, 2h or 3d, or a time such as 2026-01-31T12:00:00Z.")
+	}
+	return ma2h.FormatTime(now.Add(d).Truncate(time.Millisecond)), nil
+}
+
+// duration reads what time.ParseDuration does, and days.
+func duration(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		return time.Duration(n * 24 * float64(time.Hour)), err
+	}
+	return time.ParseDuration(s)
+}
+
+// jsonString encodes a string, which cannot fail once it is UTF-8; else the hub will say so.
+func jsonString(s string) jsontext.Value {
+	b, err := json.Marshal(strings.ToValidUTF8(s, "\uFFFD"))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

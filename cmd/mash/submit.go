@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/client"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// waitFlags say who may answer, and how long to wait for it.
+type waitFlags struct {
+	resolvers *list
+	no        bool
+	timeout   time.Duration
+}
+
+func newWaitFlags(flags *flag.FlagSet) *waitFlags {
+	w := &waitFlags{resolvers: listFlag(flags, "resolver")}
+	flags.BoolVar(&w.no, "no-wait", false, "")
+	flags.Func("timeout", "", func(s string) (err error) {
+		w.timeout, err = duration(s)
+		return err
+	})
+	return w
+}
+
+// submit sends a message, then waits for its end unless it is told not to, and prints that.
+func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitFlags) error {
+	c, err := p.agentClient()
+	if err != nil {
+		return err
+	}
+	me, err := c.Me(ctx)
+	if err != nil {
+		return err
+	}
+	c.Agent.ID = me.AgentID
+	if me.AgentID == "" {
+		return fmt.Errorf("MASH_TOKEN belongs to %s, and only agents send; make one with `%s agent add NAME`", me.Actor, p.self)
+	}
+	allow(&m, me.Owner, w)
+	c.Patience = 0 // the hub is there; what fails from here on passes
+	ack, err := send(ctx, c, m, d)
+	if err != nil {
+		return err
+	}
+	for _, warning := range ack.Warnings {
+		fmt.Fprintf(p.stderr, "Note: %s\n", warningText(warning))
+	}
+	if m.Type == ma2h.TypeNotify || w.no {
+		return p.printSent(ack, m.Type, d.json)
+	}
+	fmt.Fprintf(p.stderr, "Sent as %s; waiting for the answer. It is given at\n  %s\n", ack.ID, clean(ack.ReviewURL))
+	return p.wait(ctx, c, ack.ID, w.timeout, func(r *ma2h.Response) error { return p.printResponse(r, d.json) })
+}
+
+// allow lets the owner answer unless the flags name others: without a list nobody but the sender may (spec §9.1).
+func allow(m *ma2h.Message, owner string, w *waitFlags) {
+	var who []string
+	if w.resolvers != nil {
+		who = *w.resolvers
+	}
+	if len(who) == 0 && owner != "" {
+		who = []string{owner}
+	}
+	switch {
+	case m.Request != nil:
+		m.Request.AllowedResolvers = who
+	case m.Action != nil:
+		m.Action.AllowedResolvers = who
+	}
+}
+
+// send submits a message. Where its --key is taken by the same message of an earlier run, which differs only in its
+// times, that one is what was wanted.
+func send(ctx context.Context, c *client.Client, m ma2h.Message, d *draft) (*client.Ack, error) {
+	ack, err := c.Submit(ctx, m)
+	e := ma2h.AsError(err)
+	if e == nil || e.Code != ma2h.CodeIdempotencyConflict || e.ID == "" {
+		return ack, err
+	}
+	earlier, pullErr := c.Pull(ctx, e.ID)
+	if pullErr != nil {
+		return nil, err
+	}
+	m.CreatedAt = earlier.CreatedAt
+	if _, isTime := ma2h.ParseTime(d.expires); !isTime && d.expires != "" {
+		m.ExpiresAt = earlier.ExpiresAt
+	}
+	ack, again := c.Submit(ctx, m)
+	if again != nil {
+		return nil, fmt.Errorf("the key %s belongs to another message, %s; choose another --key", d.key, e.ID)
+	}
+	return ack, nil
+}
+
+func warningText(warning string) string {
+	switch hub.Warning(warning) {
+	case hub.WarningInexactNumber:
+		return "an integer beyond 2^53 occurs; signatures see it rounded, so send it as a string."
+	case hub.WarningNoHumanResolver:
+		return "the message lists nobody who may answer it, so nobody but this agent can."
+	}
+	return clean(warning)
+}
+
+// printSent says what became of a message that nobody waits for.
+func (p *program) printSent(ack *client.Ack, t ma2h.Type, asJSON bool) error {
+	if asJSON {
+		return p.printJSON(ack.SubmitAck)
+	}
+	fmt.Fprintln(p.stdout, ack.ID)
+	if t != ma2h.TypeNotify {
+		fmt.Fprintf(p.stderr, "Sent. For the answer: %s pull %s --wait\n", shellQuote(p.self), ack.ID)
+	}
+	return nil
+}
+
+// wait holds until the message has ended and shows how. A timeout of 0 means for ever.
+func (p *program) wait(
+	ctx context.Context, c *client.Client, id string, timeout time.Duration, show func(*ma2h.Response) error,
+) error {
+	waiting, cancel := ctx, context.CancelFunc(func() {})
+	if timeout > 0 {
+		waiting, cancel = context.WithTimeout(ctx, timeout)
+	}
+	defer cancel()
+	response, err := c.Wait(waiting, id)
+	switch {
+	case err == nil:
+		return show(response)
+	case ctx.Err() != nil:
+		p.sayHowToGoOn("Stopped waiting", id)
+		return exit(exitInterrupt)
+	case errors.Is(err, context.DeadlineExceeded) && waiting.Err() != nil:
+		p.sayHowToGoOn("No answer within "+timeout.String(), id)
+		return exit(exitOpen)
+	}
+	return err
+}
+
+func (p *program) sayHowToGoOn(why, id string) {
+	self := shellQuote(p.self)
+	fmt.Fprintf(p.stderr, "%s; the message stays open. To go on waiting, or to withdraw it if it is a question:\n"+
+		"  %s pull %s --wait\n  %s cancel %s\n", why, self, id, self, id)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/client"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// findMessage returns the id that a person means: a whole one, or the beginning or the end of just one that waits.
+func findMessage(ctx context.Context, c *client.Client, given string) (string, error) {
+	if tail, ok := ma2h.MessageTail(given); ok {
+		return ma2h.PrefixMessage + tail, nil
+	}
+	waiting, err := c.Waiting(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, s := range waiting {
+		tail := strings.TrimPrefix(s.ID, ma2h.PrefixMessage)
+		if given != "" && (strings.HasPrefix(s.ID, given) || strings.HasPrefix(tail, given) || strings.HasSuffix(tail, given)) {
+			found = append(found, s.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("nothing that waits has the id %q; leave the id out to see what waits", given)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%q fits %d messages that wait; give more of the id", given, len(found))
+}
+
+// listWaiting prints what waits, oldest first.
+func (p *program) listWaiting(ctx context.Context, c *client.Client, data string) error {
+	waiting, err := c.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	if len(waiting) == 0 {
+		fmt.Fprintln(p.stdout, "Nothing waits for you.")
+		return nil
+	}
+	for _, s := range waiting {
+		fmt.Fprintf(p.stdout, "%s\n  %s\n  %s\n", s.ID, cleanLine(s.Title), strings.Join(facts(s), ", "))
+	}
+	fmt.Fprintf(p.stdout, "\nTo see one and how to answer it: %s answer ID%s\n", shellQuote(p.self), dataArgs(data))
+	return nil
+}
+
+// facts are what the list says of a message in a few words.
+func facts(s client.Summary) []string {
+	words := []string{string(s.Type) + " from " + cleanLine(s.AgentID)}
+	if s.Priority != "" {
+		words = append(words, string(s.Priority))
+	}
+	if !s.ExpiresAt.IsZero() {
+		words = append(words, "ends in "+span(time.Until(s.ExpiresAt)))
+	}
+	if !s.MayResolve {
+		words = append(words, "not for you to answer")
+	}
+	return words
+}
+
+// show prints a message and the commands that answer it.
+func (p *program) show(m *client.Reading, data string) {
+	fmt.Fprintf(p.stdout, "%s\n%s\n", cleanLine(m.Title), strings.Join(facts(m.Summary), ", "))
+	if m.Message.Body != "" {
+		fmt.Fprintf(p.stdout, "\n%s\n", strings.TrimSpace(clean(m.Message.Body)))
+	}
+	for _, part := range m.Message.Context {
+		fmt.Fprintf(p.stdout, "\n%s\n", partText(part))
+	}
+	if m.Message.Action != nil {
+		p.showAction(m.Message.Action)
+	}
+	if m.Response != nil {
+		fmt.Fprintf(p.stdout, "\n%s\n", sentence(decided(m).Error()))
+		return
+	}
+	p.showAnswers(m, data)
+}
+
+func partText(part ma2h.Part) string {
+	switch {
+	case part.File != nil:
+		return "File: " + cleanLine(part.File.Name+" "+part.File.URI)
+	case len(part.Data) > 0:
+		return "Data: " + clean(string(indented(part.Data, "")))
+	}
+	return clean(part.Text)
+}
+
+func (p *program) showAction(a *ma2h.Action) {
+	fmt.Fprintf(p.stdout, "\nTo do: %s\n", clean(a.Instructions))
+	for i, item := range a.Checklist {
+		fmt.Fprintf(p.stdout, "  %d [%s] %s\n", i+1, mark(item.Done), cleanLine(item.Text))
+	}
+	if a.Verification != "" {
+		fmt.Fprintf(p.stdout, "To verify: %s\n", clean(a.Verification))
+	}
+}
+
+// showAnswers prints a command for each way to answer.
+func (p *program) showAnswers(m *client.Reading, data string) {
+	if !m.MayResolve {
+		fmt.Fprint(p.stdout, "\nYou are not among those who may answer this.\n")
+		return
+	}
+	fmt.Fprint(p.stdout, "\nTo answer:\n")
+	begin := fmt.Sprintf("  %s answer %s", shellQuote(p.self), m.ID)
+	end := dataArgs(data)
+	say := func(how, what string) {
+		fmt.Fprintf(p.stdout, "%s %s%s%s\n", begin, how, end, what)
+	}
+	r := m.Message.Request
+	switch {
+	case m.Type == ma2h.TypeTask:
+		say("--done", "")
+		say("--dismiss", "")
+		return
+	case !r.Respondable():
+	case r.Mode == ma2h.ModeInput:
+		say(formHint(r), "")
+	default:
+		for _, o := range r.EffectiveOptions() {
+			say(shellQuote(cleanLine(o.Value)), optionNote(o))
+		}
+	}
+	if r.Ignorable() {
+		say("--decline", "")
+	}
+}
+
+// optionNote says what an option means, behind a # that a shell leaves alone.
+func optionNote(o ma2h.Option) string {
+	note := cleanLine(o.Label)
+	if o.Description != "" {
+		note = strings.TrimPrefix(note+": "+cleanLine(o.Description), ": ")
+	}
+	if note == "" {
+		return ""
+	}
+	return "   # " + note
+}
