@@ -93,7 +93,9 @@ func newSuite(t *testing.T, e engine, config doc) *suite {
 	t.Helper()
 	s := &suite{t: t, now: noon, store: &watched{Store: e.open(t)}}
 	newStore := func() (record.Store, error) { return s.store, nil }
-	server := httptest.NewServer(localhub.Handler(nil, "https://hub.example", true, newStore, slog.New(slog.DiscardHandler)))
+	server := httptest.NewServer(localhub.Web{
+		BaseURL: "https://hub.example", NewStore: newStore, Log: slog.New(slog.DiscardHandler),
+	}.Handler())
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	whole := doc{"signing_key": signingKey}

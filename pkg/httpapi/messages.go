@@ -55,6 +55,7 @@ func (s *Server) pull(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.Stop = s.Stopping
 	body, err := c.hub.Pull(c.r.Context(), caller, id, options)
 	if err != nil {
 		return nil, err

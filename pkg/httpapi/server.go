@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -22,12 +23,18 @@ import (
 // maxBody is the transport's cap on a request: above it nothing more is read (spec §8.6 bounds what a message may hold).
 const maxBody = 1 << 20
 
+// bodyTimeout is how long a body may take to arrive.
+const bodyTimeout = 30 * time.Second
+
 // Server serves the endpoints of pkg/endpoint for the hub that belongs to a request.
 type Server struct {
 	// Hub returns the hub of a request, or an error for one whose hub is unknown. A conformance tenant and a virtual
 	// clock are two reasons for it not to be always the same.
 	Hub func(*http.Request) (*hub.Hub, error)
 	Log *slog.Logger
+
+	// Stopping, when closed, ends every wait, so that a process can end without cutting anybody off. Nil means never.
+	Stopping <-chan struct{}
 }
 
 // handler answers one endpoint; what it returns is written by the caller.
@@ -80,6 +87,10 @@ func handlers() map[endpoint.Name]handler {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
+	if r.Method == http.MethodHead && strings.HasPrefix(r.URL.Path, "/v1/") {
+		s.unrouted(w, r) // a HEAD of a pull would count as a delivery that nobody saw
+		return
+	}
 	w.Header().Set("Cache-Control", "no-store")
 	c := &call{w: w, r: r, status: http.StatusOK}
 	var err error
@@ -106,7 +117,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
+	deadline := http.NewResponseController(w)
+	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has one
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	_ = deadline.SetReadDeadline(time.Time{})
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, tooLarge()
 	}

@@ -272,6 +272,12 @@ func (h *Hub) SetDefaultResolvers(ctx context.Context, c *Caller, list []string)
 	if err := personOnly(c); err != nil {
 		return err
 	}
+	for i, r := range list {
+		if !strings.HasPrefix(r, ma2h.HumanPrefix) && !strings.HasPrefix(r, ma2h.AgentPrefix) {
+			return ma2h.FieldErrorf(ma2h.CodeInvalidField, fmt.Sprintf("/default_resolvers/%d", i),
+				"A resolver is human:<id> or agent:<id>.")
+		}
+	}
 	rec, err := h.get(ctx, accountKey(c.Account.Ref))
 	if err != nil {
 		return err

@@ -15,6 +15,8 @@ import (
 type PullOptions struct {
 	Wait  time.Duration // how long to hold while the message is open; cut to Settings.MaxWait
 	Since time.Time     // answer "not modified" when the status is as old as this; zero for always answering
+
+	Stop <-chan struct{} // closed when nothing may be held any longer; nil for never
 }
 
 // Pull returns the body of a message for its submitter: the envelope as submitted, its status, and once terminal the
@@ -26,12 +28,15 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 		return nil, err
 	}
 	if wait := min(o.Wait, h.Settings.MaxWait); wait > 0 && m.state.Status == ma2h.StatusOpen {
-		if m, err = h.await(ctx, c, m, wait); err != nil {
+		if m, err = h.await(ctx, c, m, wait, o.Stop); err != nil {
 			return nil, err
 		}
 	}
 	if !o.Since.IsZero() && !m.state.StatusAt.After(o.Since) {
 		return nil, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // nobody is there to be told, so nothing was delivered
 	}
 	if err := h.stampDelivered(ctx, m); err != nil {
 		return nil, err
@@ -58,7 +63,9 @@ func (h *Hub) submitted(ctx context.Context, c *Caller, id string) (*message, er
 }
 
 // await holds until the message is no longer open, or wait is over. Whatever happens it looks once more at the end.
-func (h *Hub) await(ctx context.Context, c *Caller, m *message, wait time.Duration) (*message, error) {
+func (h *Hub) await(
+	ctx context.Context, c *Caller, m *message, wait time.Duration, halt <-chan struct{},
+) (*message, error) {
 	rung, stop := h.Bell.Listen(ctx, MessageLane(m.tail))
 	defer stop()
 	end := time.NewTimer(wait)
@@ -76,6 +83,8 @@ func (h *Hub) await(ctx context.Context, c *Caller, m *message, wait time.Durati
 		case <-rung:
 		case <-deadline:
 		case <-end.C:
+			over = true
+		case <-halt:
 			over = true
 		case <-ctx.Done():
 			over = true

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -77,10 +78,16 @@ func (h *Hub) pushDue(ctx context.Context, m *message) error {
 	}
 	attempt := len(w.Attempts) + 1
 	p, err := h.signedPush(ctx, m, attempt)
+	if errors.Is(err, ErrNoKey) { // waiting brings no key back
+		return h.pushed(ctx, m, attempt, PushResult{Failure: FailureRefused})
+	}
 	if err != nil {
 		return err
 	}
 	result := h.Pusher.Push(ctx, *p)
+	if result.Status == 0 && ctx.Err() != nil {
+		return ctx.Err() // cut off by ourselves, which says nothing about the receiver
+	}
 	return h.pushed(ctx, m, attempt, result)
 }
 

@@ -98,7 +98,7 @@ func (h *Hub) submitOnce(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Sub
 	}
 	for {
 		if rec.Rev != "" {
-			replayed, err := h.replay(ctx, tail, rec, digest)
+			replayed, err := h.replay(ctx, e, tail, rec, digest)
 			if replayed != nil || err != nil {
 				return replayed, err
 			}
@@ -115,7 +115,9 @@ func (h *Hub) submitOnce(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Sub
 }
 
 // replay answers a submit whose key is taken; nil when the message that had it is so long gone that it is unknown.
-func (h *Hub) replay(ctx context.Context, tail string, rec record.Record, digest []byte) (*Submitted, error) {
+func (h *Hub) replay(
+	ctx context.Context, e *ma2h.Envelope, tail string, rec record.Record, digest []byte,
+) (*Submitted, error) {
 	m := &message{tail: tail}
 	if err := m.take(rec); err != nil {
 		return nil, err
@@ -135,7 +137,7 @@ func (h *Hub) replay(ctx context.Context, tail string, rec record.Record, digest
 			Message: "This key was used for another payload; send the same bytes again, or use a new key.",
 		}
 	}
-	return &Submitted{Ack: h.submitAck(&m.state)}, nil
+	return &Submitted{Ack: h.submitAck(&m.state), Warnings: warnings(e, &m.state)}, nil
 }
 
 // settleWhole settles a message of which only the state was read, reading the content when something is due.

@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,7 +105,7 @@ func startBench(t *testing.T, role string) *benchServer {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatalf("the %s did not start: %v", role, err)
@@ -166,7 +168,23 @@ func benchHub() {
 	person, err := s.Hub.NewLogin(context.Background(), s.Owner, hub.LoginToken, 0)
 	die(err)
 	fmt.Println(s.URL, made.Token, person)
-	die(s.Run(context.Background()))
+	stop := profile()
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer cancel()
+	die(s.Run(ctx))
+	stop()
+}
+
+// profile writes a CPU profile of the hub to the file that BENCH_PROFILE names, if it names one.
+func profile() func() {
+	name := os.Getenv("BENCH_PROFILE")
+	if name == "" {
+		return func() {}
+	}
+	f, err := os.Create(name)
+	die(err)
+	die(pprof.StartCPUProfile(f))
+	return pprof.StopCPUProfile
 }
 
 // benchFloor serves what no hub on this store can be faster than.
@@ -177,6 +195,12 @@ func benchFloor() {
 	die(store.Commit(context.Background(), record.Put(record.Record{Key: agent, Kind: hub.KindAgent, Body: make([]byte, 400)}, "")))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	die(err)
+	go func() {
+		ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer cancel()
+		<-ctx.Done()
+		os.Exit(0)
+	}()
 	fmt.Println("http://"+listener.Addr().String(), "token", "token")
 	die(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -14,8 +14,9 @@ import (
 // clockwork is a hub.Clockwork within one process: a timer for what is due soon, and a sweep that finds in the store
 // whatever nobody armed, above all what was due when the process before this one died.
 type clockwork struct {
-	hub *hub.Hub
-	log *slog.Logger
+	fire func(context.Context, record.Key) (time.Time, error)          // Hub.Fire
+	due  func(context.Context, time.Time, int) ([]record.Entry, error) // Store.Due
+	log  *slog.Logger
 
 	mu      sync.Mutex
 	timers  timerHeap
@@ -23,10 +24,13 @@ type clockwork struct {
 	changed chan struct{}
 }
 
+var _ hub.Clockwork = (*clockwork)(nil)
+
 const (
 	sweepEvery = 15 * time.Second
-	horizon    = 2 * sweepEvery // what is due later is left to a later sweep
-	workers    = 32
+	sweepSoon  = time.Second     // after a sweep that did not see everything
+	horizon    = 2 * sweepEvery  // what is due later is left to a later sweep
+	workers    = 256             // mostly waiting for slow receivers
 	failedWait = 5 * time.Second // before a key that failed is fired again
 )
 
@@ -36,7 +40,7 @@ func newClockwork(log *slog.Logger) *clockwork {
 
 // Arm fires key at about at, unless that is so far away that the sweep will see it.
 func (c *clockwork) Arm(_ context.Context, key record.Key, at time.Time) {
-	if at.Sub(c.hub.Now()) > horizon {
+	if at.Sub(time.Now()) > horizon {
 		return
 	}
 	c.mu.Lock()
@@ -55,9 +59,9 @@ func (c *clockwork) run(ctx context.Context) {
 	places := make(chan struct{}, workers)
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
-	c.sweep(ctx)
+	sweep.Reset(c.sweep(ctx))
 	for {
-		for _, key := range c.due() {
+		for _, key := range c.take() {
 			select {
 			case places <- struct{}{}:
 			case <-ctx.Done():
@@ -65,7 +69,7 @@ func (c *clockwork) run(ctx context.Context) {
 			}
 			firing.Go(func() {
 				defer func() { <-places }()
-				c.fire(ctx, key)
+				c.work(ctx, key)
 			})
 		}
 		next := time.NewTimer(c.untilNext())
@@ -73,7 +77,7 @@ func (c *clockwork) run(ctx context.Context) {
 		case <-c.changed:
 		case <-next.C:
 		case <-sweep.C:
-			c.sweep(ctx)
+			sweep.Reset(c.sweep(ctx))
 		case <-ctx.Done():
 			next.Stop()
 			return
@@ -82,9 +86,9 @@ func (c *clockwork) run(ctx context.Context) {
 	}
 }
 
-// due takes the keys whose time has come. One that is being fired is fired once more afterwards instead.
-func (c *clockwork) due() []record.Key {
-	now := c.hub.Now()
+// take removes the keys whose time has come. One that is being fired is fired once more afterwards instead.
+func (c *clockwork) take() []record.Key {
+	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var keys []record.Key
@@ -106,49 +110,53 @@ func (c *clockwork) untilNext() time.Duration {
 	if len(c.timers) == 0 {
 		return sweepEvery
 	}
-	return c.timers[0].at.Sub(c.hub.Now())
+	return c.timers[0].at.Sub(time.Now())
 }
 
-// fire fires one key and arms it again for when the hub says.
-func (c *clockwork) fire(ctx context.Context, key record.Key) {
-	again, err := c.hub.Fire(ctx, key)
+// work fires one key and arms it again for when the hub says.
+func (c *clockwork) work(ctx context.Context, key record.Key) {
+	again, err := c.fire(ctx, key)
 	if err != nil {
 		if ctx.Err() == nil {
 			c.log.Error("due work failed and is tried again", "key", key.String(), "err", err)
 		}
-		again = c.hub.Now().Add(failedWait)
+		again = time.Now().Add(failedWait)
 	}
 	c.mu.Lock()
 	once := c.busy[key]
 	delete(c.busy, key)
 	c.mu.Unlock()
 	if once {
-		again = c.hub.Now()
+		again = time.Now()
 	}
 	if !again.IsZero() {
 		c.Arm(ctx, key, again)
 	}
 }
 
-// sweep arms what the store says is due before the next sweep.
-func (c *clockwork) sweep(ctx context.Context) {
-	entries, err := c.hub.Store.Due(ctx, c.hub.Now().Add(sweepEvery), record.MaxListLimit)
+// sweep arms what the store says is due before the next sweep, and returns when to sweep again.
+func (c *clockwork) sweep(ctx context.Context) time.Duration {
+	entries, err := c.due(ctx, time.Now().Add(sweepEvery), record.MaxListLimit)
 	if err != nil {
 		if ctx.Err() == nil {
 			c.log.Error("sweep failed and is tried again", "err", err)
 		}
-		return
+		return sweepSoon
 	}
 	for _, e := range entries {
-		c.Arm(ctx, e.Key, c.dueAt(e))
+		c.Arm(ctx, e.Key, dueAt(e))
 	}
+	if len(entries) == record.MaxListLimit {
+		return sweepSoon
+	}
+	return sweepEvery
 }
 
 // dueAt reads the time out of an entry; one that cannot be read is due now.
-func (c *clockwork) dueAt(e record.Entry) time.Time {
+func dueAt(e record.Entry) time.Time {
 	t, err := record.DueTime(e.Order)
 	if err != nil {
-		return c.hub.Now()
+		return time.Now()
 	}
 	return t
 }

@@ -14,12 +14,10 @@ import (
 
 	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/callback"
-	"github.com/mash-hub/mash/pkg/controlapi"
 	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/keyring"
 	"github.com/mash-hub/mash/pkg/ma2h"
-	"github.com/mash-hub/mash/pkg/record"
 	"github.com/mash-hub/mash/pkg/sqlitestore"
 )
 
@@ -52,6 +50,7 @@ type Server struct {
 	http     *http.Server
 	listener net.Listener
 	clock    *clockwork
+	stopping chan struct{}
 	release  func()
 	folder   Folder
 	log      *slog.Logger
@@ -174,43 +173,15 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	}
 	s.clock = newClockwork(c.Log)
 	s.Hub = hub.New(s.store, keys, pusher, &Bell{}, s.clock, settings)
-	s.clock.hub = s.Hub
+	s.clock.fire, s.clock.due = s.Hub.Fire, s.store.Due
+	s.stopping = make(chan struct{})
 	s.http = &http.Server{
-		Handler:           s.handler(c),
+		Handler:           s.web(c).Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	return nil
-}
-
-// handler mounts /v1, the inbox and, in the test build, the control API.
-func (s *Server) handler(c Config) http.Handler {
-	return Handler(s.Hub, s.URL, c.Conformance, MemoryStore, c.Log)
-}
-
-// MemoryStore makes the store that a conformance tenant stands on unless a test hands over another.
-func MemoryStore() (record.Store, error) { return sqlitestore.OpenMemory() }
-
-// Handler returns everything that a hub serves over HTTP. With conformance it holds the control API too, whose tenants
-// stand on stores of newStore.
-func Handler(
-	h *hub.Hub, baseURL string, conformance bool, newStore func() (record.Store, error), log *slog.Logger,
-) http.Handler {
-	control := &controlapi.Server{
-		Ordinary: h, NewStore: newStore, Log: log,
-		NewKeys: func() hub.Keys { return keyring.Ephemeral() },
-		NewBell: func() hub.Bell { return &Bell{} },
-		BaseURL: func() string { return baseURL },
-	}
-	api := &httpapi.Server{Hub: control.Hub, Log: log}
-	mux := http.NewServeMux()
-	mux.Handle("/", api.Handler())
-	if !conformance {
-		return mux
-	}
-	mux.Handle(controlapi.Prefix, control.Handler())
-	return control.Wrap(mux)
 }
 
 // own finds the owner of the folder. On a first start it makes the owner's account, and the token of the person at this
@@ -295,9 +266,18 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// shutdown gives requests under way a few seconds; those that wait for an answer end when they are cut off, and ask
-// again elsewhere.
+// web is what the hub serves.
+func (s *Server) web(c Config) Web {
+	w := Web{Hub: s.Hub, BaseURL: s.URL, Log: c.Log, Stopping: s.stopping}
+	if c.Conformance {
+		w.NewStore = MemoryStore
+	}
+	return w
+}
+
+// shutdown ends every wait, and gives what is under way a few seconds.
 func (s *Server) shutdown(ctx context.Context) error {
+	close(s.stopping)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	if err := s.http.Shutdown(grace); err != nil {

@@ -1,0 +1,47 @@
+package localhub
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/mash-hub/mash/pkg/controlapi"
+	"github.com/mash-hub/mash/pkg/httpapi"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/keyring"
+	"github.com/mash-hub/mash/pkg/record"
+	"github.com/mash-hub/mash/pkg/sqlitestore"
+)
+
+// Web is everything that a hub serves over HTTP.
+type Web struct {
+	Hub     *hub.Hub // of requests that name no tenant; nil where there are only tenants
+	BaseURL string   // public address without a trailing slash
+	Log     *slog.Logger
+
+	// NewStore makes the stores of conformance tenants. Nil leaves the control API out.
+	NewStore func() (record.Store, error)
+
+	// Stopping, when closed, ends every wait. Nil means never.
+	Stopping <-chan struct{}
+}
+
+// MemoryStore makes the store that a conformance tenant stands on unless a test hands over another.
+func MemoryStore() (record.Store, error) { return sqlitestore.OpenMemory() }
+
+// Handler mounts /v1, the inbox and, where there may be tenants, the control API.
+func (w Web) Handler() http.Handler {
+	control := &controlapi.Server{
+		Ordinary: w.Hub, NewStore: w.NewStore, Log: w.Log,
+		NewKeys: func() hub.Keys { return keyring.Ephemeral() },
+		NewBell: func() hub.Bell { return &Bell{} },
+		BaseURL: func() string { return w.BaseURL },
+	}
+	api := &httpapi.Server{Hub: control.Hub, Log: w.Log, Stopping: w.Stopping}
+	mux := http.NewServeMux()
+	mux.Handle("/", api.Handler())
+	if w.NewStore == nil {
+		return mux
+	}
+	mux.Handle(controlapi.Prefix, control.Handler())
+	return control.Wrap(mux)
+}
