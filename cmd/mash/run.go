@@ -55,6 +55,8 @@ func commands() []command {
 		{name: "cancel", setup: cancelCommand},
 		{name: "ack", setup: ackCommand},
 		{name: "answer", setup: answerCommand},
+		{name: "demo", setup: demoCommand},
+		{name: demoAgentName, hidden: true, setup: demoAgentCommand},
 		{name: "help", setup: helpCommand},
 		{name: "version", setup: versionCommand},
 	}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/client"
+	"github.com/mash-hub/mash/pkg/localhub"
+)
+
+// giveUpGrace is how long after the question's end the agent may take to say so.
+const giveUpGrace = 20 * time.Second
+
+func demoCommand(flags *flag.FlagSet) action {
+	giveUp := flags.Duration("give-up", 10*time.Minute, "")
+	return func(ctx context.Context, p *program, args []string) error {
+		if len(args) > 0 {
+			return usagef("", "demo takes no argument.")
+		}
+		folder, err := os.MkdirTemp("", "mash-demo-")
+		if err != nil {
+			return fmt.Errorf("make a temporary folder: %w", err)
+		}
+		defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder that cannot be removed harms nobody
+		ctx, cancel := context.WithTimeout(ctx, *giveUp+giveUpGrace)
+		defer cancel()
+		d := &demo{program: p, folder: localhub.Folder(folder), giveUp: *giveUp}
+		err = d.run(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			fmt.Fprint(p.stdout, "\nNobody answered, so the demo gives up.\n")
+			return exit(exitExpired)
+		}
+		return err
+	}
+}
+
+// demo is the hub's and the person's side of the demo.
+type demo struct {
+	*program
+	folder localhub.Folder
+	giveUp time.Duration
+	hub    *localhub.Server
+}
+
+// run opens a hub that may push to the agent's port, serves it, and lets the agent do its part.
+func (d *demo) run(ctx context.Context) error {
+	fmt.Fprint(d.stdout, "An agent asks, a person answers, and the agent verifies the answer.\n\n")
+	callback, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("open a port for the agent: %w", err)
+	}
+	defer callback.Close() //nolint:errcheck // the agent has a copy of its own
+	d.hub, err = localhub.Open(ctx, localhub.Config{
+		Folder: d.folder, Listen: "127.0.0.1:0", AllowCallback: []string{callback.Addr().String()},
+		Log: slog.New(slog.NewTextHandler(d.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		return err
+	}
+	serving, stop := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- d.hub.Run(serving) }()
+	fmt.Fprintf(d.stdout, "A hub serves at %s, from a temporary folder.\n", d.hub.URL)
+	err = d.withAgent(ctx, callback.(*net.TCPListener))
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// withAgent starts the agent, answers for the person where ANSWER says what, and passes on how the agent ended.
+func (d *demo) withAgent(ctx context.Context, callback *net.TCPListener) error {
+	credentials, err := d.hub.Hub.AddAgent(ctx, d.hub.Owner, "deployer")
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(d.stdout, "An agent runs as a process of its own, with a token and a push secret.\n\n")
+	agent, err := startDemoAgent(ctx, d, (*client.NewCredentials)(credentials), callback)
+	if err != nil {
+		return err
+	}
+	told := d.follow(ctx, agent)
+	if told != nil {
+		agent.stop() // it would wait for an answer that nobody gives
+	}
+	ended := agent.wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case told != nil:
+		return told
+	case ended == exitOK:
+		d.epilogue()
+		return nil
+	case ended == exitExpired:
+		fmt.Fprintf(d.stdout, "\nNobody answered within %s. Try again: %s demo\n", d.giveUp, shellQuote(d.self))
+	default:
+		fmt.Fprint(d.stdout, "\nThe agent did not come to the end of its part; see above.\n")
+	}
+	return exit(ended)
+}
+
+// follow tells what the agent says, and lets the person answer once it has asked.
+func (d *demo) follow(ctx context.Context, agent *demoProcess) error {
+	for event := range agent.events() {
+		if event.Say != "" {
+			fmt.Fprint(d.stdout, indent("  agent  ", event.Say))
+		}
+		if event.Asked == "" {
+			continue
+		}
+		if err := d.letAnswer(ctx, event.Asked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// letAnswer shows the person where to answer, or answers with what ANSWER says.
+func (d *demo) letAnswer(ctx context.Context, id string) error {
+	if answer := d.env("ANSWER"); answer != "" {
+		return d.answerFor(ctx, id, answer)
+	}
+	link, err := d.hub.Link(ctx, "/inbox/"+id)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(d.stdout, "\nNow it waits for you. Answer in the browser; this link signs you in:\n\n  %s\n\n"+
+		"or in another terminal:\n\n  %s answer %s approve --data %s\n\n",
+		link, shellQuote(d.self), id, shellQuote(string(d.folder)))
+	return nil
+}
+
+// answerFor does the person's part over HTTP, as `mash answer` would.
+func (d *demo) answerFor(ctx context.Context, id, answer string) error {
+	c, err := ownerClient(d.folder)
+	if err != nil {
+		return err
+	}
+	m, err := c.Read(ctx, id)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(d.stdout, "\nANSWER is set, so the demo answers for you, with the owner's token:\n\n")
+	quiet := &program{self: d.self, stdin: d.stdin, stdout: &prefixed{d.stdout, "  you    "}, stderr: d.stderr, env: d.env}
+	flags := answerFlags{fields: &list{}, checks: &list{}}
+	if err := quiet.answer(ctx, c, m, &flags, []string{answer}); err != nil {
+		return err
+	}
+	fmt.Fprintln(d.stdout)
+	return nil
+}
+
+func (d *demo) epilogue() {
+	fmt.Fprintf(d.stdout, "\nThat was the whole way round; the hub and its folder are gone again.\n\n"+
+		"To go on with a hub that stays:\n  %[1]s serve\n  %[1]s agent add NAME     (in another terminal)\n",
+		shellQuote(d.self))
+}
