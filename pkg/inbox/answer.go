@@ -1,0 +1,264 @@
+package inbox
+
+import (
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// What the buttons of a form send as do.
+const (
+	doOption   = "option:" // and the option's number
+	doOther    = "other"   // the answer in own words
+	doSend     = "send"    // the fields
+	doJSON     = "json"    // the answer written as JSON
+	doDecline  = "decline"
+	doComplete = "complete"
+	doDismiss  = "dismiss"
+)
+
+// draft is what has been typed into the form of an answer, and what is wrong with it.
+type draft struct {
+	Comment, Other, JSON                string
+	CommentWrong, OtherWrong, JSONWrong template.HTML
+	Wrong                               template.HTML // with no one place
+	Steps                               []step
+
+	fields []field
+	asJSON bool // the answer was written as JSON
+}
+
+// Count is the number of places at which something is wrong.
+func (d draft) Count() int {
+	n := 0
+	for _, w := range []template.HTML{d.CommentWrong, d.OtherWrong, d.JSONWrong, d.Wrong} {
+		if w != "" {
+			n++
+		}
+	}
+	for _, f := range d.fields {
+		if f.Wrong != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func stepName(i int) string { return "step" + strconv.Itoa(i) }
+
+// firstDraft is the form before anything was typed.
+func (v *visit) firstDraft(m *hub.Reading) *draft {
+	d := &draft{}
+	switch {
+	case m.Message.Action != nil:
+		d.Steps = steps(m.Message.Action.Checklist)
+	case m.Message.Request != nil && m.Message.Request.Mode == ma2h.ModeInput:
+		d.fields = readFields(m.Message.Request.Schema, v.clock.now.Location())
+	}
+	return d
+}
+
+// answer takes what a person decided, through the same checks as the API, and leads back to the list. What cannot be
+// taken comes back with what was typed; a second answer is told what the first one was.
+func (v *visit) answer() error {
+	id := v.r.PathValue("id")
+	m, err := v.hub.Read(v.r.Context(), v.caller, id)
+	if err != nil {
+		return err
+	}
+	if m.Type == ma2h.TypeNotify {
+		return ma2h.Errorf(ma2h.CodeMethodNotAllowed, "A notify wants no answer.")
+	}
+	if m.Response != nil {
+		return v.show(ma2h.CodeAlreadyTerminal.Status(), m, nil, v.words.html("warning.late", v.outcome(m)))
+	}
+	d := v.firstDraft(m)
+	resolve := v.readAnswer(m, d)
+	if d.Count() == 0 {
+		done, err := v.resolve(m, resolve, d)
+		if done || err != nil {
+			return err
+		}
+	}
+	return v.show(ma2h.CodeInvalidField.Status(), m, d, "")
+}
+
+// resolve hands the answer to the hub, and says whether the visitor has been answered by that.
+func (v *visit) resolve(m *hub.Reading, r *ma2h.Resolve, d *draft) (done bool, _ error) {
+	// Through the reader of the wire, so that a person's answer is held to everything that an agent's is.
+	checked, invalid := ma2h.ReadResolve(hub.Encode(r), v.hub.Settings.Limits)
+	if invalid != nil {
+		d.refuse(invalid, v.words)
+		return false, nil
+	}
+	_, err := v.hub.Resolve(v.r.Context(), v.caller, m.ID, checked)
+	if err == nil {
+		http.Redirect(v.w, v.r, "/inbox?done="+m.ID, http.StatusSeeOther)
+		return true, nil
+	}
+	e := ma2h.AsError(err)
+	if e == nil {
+		return false, err
+	}
+	switch e.Code {
+	case ma2h.CodeInvalidField, ma2h.CodeValidationError:
+		d.refuse(e, v.words)
+		return false, nil
+	case ma2h.CodeNotAuthorized:
+		return true, v.show(e.Status(), m, d, v.words.html("warning.forbidden"))
+	case ma2h.CodeAlreadyTerminal:
+		return true, v.lost(m.ID)
+	}
+	return false, err
+}
+
+// lost shows the outcome that was faster. What was read with the session is older than that, and so not used again.
+func (v *visit) lost(id string) error {
+	fresh := *v.caller
+	fresh.Read = nil
+	m, err := v.hub.Read(v.r.Context(), &fresh, id)
+	if err != nil {
+		return err
+	}
+	return v.show(ma2h.CodeAlreadyTerminal.Status(), m, nil, v.words.html("warning.late", v.outcome(m)))
+}
+
+// readAnswer makes the resolve that the pressed button means.
+func (v *visit) readAnswer(m *hub.Reading, d *draft) *ma2h.Resolve {
+	form := v.r.PostForm
+	d.Comment = lines(form.Get("comment"))
+	d.Other, d.JSON = lines(form.Get("other")), lines(form.Get("json"))
+	do := form.Get("do")
+	v.keepFields(d, do == doSend)
+	r := &ma2h.Resolve{Comment: d.Comment}
+	switch {
+	case do == doDecline:
+		r.Resolution = ma2h.StatusDeclined
+	case m.Type == ma2h.TypeTask:
+		v.readTask(m, d, r, do)
+	case strings.HasPrefix(do, doOption), do == doOther, do == doJSON, do == doSend:
+		r.Resolution = ma2h.StatusAnswered
+		r.Value = v.readValue(m, d, do)
+	default:
+		d.Wrong = v.words.html("warning.nothing")
+	}
+	return r
+}
+
+func (v *visit) readValue(m *hub.Reading, d *draft, do string) jsontext.Value {
+	switch do {
+	case doOther:
+		if d.Other == "" {
+			d.OtherWrong = v.words.html("field.needed")
+		}
+		return quote(d.Other)
+	case doJSON:
+		d.asJSON = true
+		if _, err := ma2h.Parse([]byte(d.JSON)); err != nil {
+			d.JSONWrong = v.words.html("field.json")
+			return nil
+		}
+		return jsontext.Value(d.JSON)
+	case doSend:
+		return d.object()
+	}
+	number, ok := strings.CutPrefix(do, doOption)
+	i, err := strconv.Atoi(number)
+	if options := m.Message.Request.EffectiveOptions(); ok && err == nil && i >= 0 && i < len(options) {
+		return quote(options[i].Value)
+	}
+	d.Wrong = v.words.html("warning.nothing")
+	return nil
+}
+
+// keepFields takes over what was typed into the fields, and looks for what is wrong with it where they are sent.
+func (v *visit) keepFields(d *draft, sent bool) {
+	for i := range d.fields {
+		f := &d.fields[i]
+		f.value = f.read(v.r.PostForm[f.Name], v.words, v.clock.now.Location())
+		if !sent {
+			f.Wrong = ""
+		}
+	}
+}
+
+// object is the answer that the fields make.
+func (d *draft) object() jsontext.Value {
+	out := jsontext.Value{'{'}
+	for _, f := range d.fields {
+		if f.value == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(f.Property)...), ':'), f.value...)
+	}
+	return append(out, '}')
+}
+
+func (v *visit) readTask(m *hub.Reading, d *draft, r *ma2h.Resolve, do string) {
+	switch do {
+	case doComplete:
+		r.Resolution = ma2h.StatusCompleted
+	case doDismiss:
+		r.Resolution = ma2h.StatusDismissed
+	default:
+		d.Wrong = v.words.html("warning.nothing")
+	}
+	for i, item := range m.Message.Action.Checklist {
+		item.Done = v.r.PostForm.Has(stepName(i))
+		d.Steps[i].Done = item.Done
+		r.Checklist = append(r.Checklist, item)
+	}
+}
+
+// refuse puts what the hub found wrong where it belongs: at a field, at the JSON, or above all of them.
+func (d *draft) refuse(e *ma2h.Error, words catalogue) {
+	reason := words.html("warning.refused", clean(e.Message))
+	for _, f := range d.fields {
+		if f.Secret {
+			reason = words.html("warning.refused.secret") // the hub's words might quote it
+		}
+	}
+	if d.asJSON {
+		d.JSONWrong = reason
+		return
+	}
+	if f := d.at(e.Field); f != nil {
+		_, because, _ := strings.Cut(e.Message, ": ")
+		f.refuse(because, words)
+		return
+	}
+	d.Wrong = reason
+}
+
+// at returns the field that a place in the answer belongs to, or nil.
+func (d *draft) at(pointer string) *field {
+	rest, ok := strings.CutPrefix(pointer, "/value/")
+	token, _, _ := strings.Cut(rest, "/")
+	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	for i := range d.fields {
+		if ok && d.fields[i].Property == name {
+			return &d.fields[i]
+		}
+	}
+	return nil
+}
+
+// lines takes the line ends of a form back to those that were typed.
+func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+func quote(s string) jsontext.Value {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		return jsontext.Value(`""`) // a form that is not in UTF-8 was refused already
+	}
+	return b
+}

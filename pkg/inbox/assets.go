@@ -1,0 +1,55 @@
+package inbox
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed static/*
+var staticFiles embed.FS
+
+// assets are the files that pages load, each under a name that holds a hash of its content, so that it may be kept for
+// ever.
+type assets struct {
+	paths map[string]string // name in the folder to path on the server
+	files map[string][]byte // name on the server to content
+}
+
+func loadAssets() assets {
+	a := assets{paths: map[string]string{}, files: map[string][]byte{}}
+	entries, err := staticFiles.ReadDir("static")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	for _, e := range entries {
+		content, err := staticFiles.ReadFile("static/" + e.Name())
+		if err != nil {
+			panic(err) // so is the file
+		}
+		sum := sha256.Sum256(content)
+		ext := path.Ext(e.Name())
+		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		a.paths[e.Name()], a.files[name] = "/static/"+name, content
+	}
+	return a
+}
+
+func (a assets) path(name string) string { return a.paths[name] }
+
+func (in *Inbox) static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	content, ok := in.assets.files[name]
+	if !ok {
+		in.serve(w, r, route{handle: (*visit).nowhere, open: true})
+		return
+	}
+	setHeaders(w.Header())
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	_, _ = w.Write(content) // a client that has gone away is no error of ours
+}

@@ -1,0 +1,118 @@
+package inbox
+
+import (
+	"html/template"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// fate is what becomes of a message that nobody answers, in words, and how near that is.
+type fate struct {
+	Row   template.HTML // short, for the list
+	Bar   template.HTML // in full, above the answer
+	Level string        // "", soon or now; never said by colour alone
+}
+
+// How near an end is soon, and how near it is now.
+const (
+	soon = 15 * time.Minute
+	now  = 2 * time.Minute
+)
+
+func (v *visit) fate(m *hub.Reading) fate {
+	if m.Type == ma2h.TypeNotify {
+		return fate{}
+	}
+	if m.ExpiresAt.IsZero() {
+		return fate{Row: v.words.html("fate.waits"), Bar: v.words.html("fate.waits.bar")}
+	}
+	left, at := v.clock.left(m.ExpiresAt), v.clock.at(m.ExpiresAt)
+	f := fate{Level: level(m.ExpiresAt.Sub(v.clock.now))}
+	switch label, mode := v.defaultOf(m); {
+	case m.Type == ma2h.TypeTask:
+		f.Row, f.Bar = v.words.html("fate.task", left), v.words.html("fate.task.bar", at, left)
+	case mode == ma2h.ModeInput:
+		f.Row, f.Bar = v.words.html("fate.form", left), v.words.html("fate.form.bar", at, left)
+	case mode != "":
+		f.Row, f.Bar = v.words.html("fate.default", label, left), v.words.html("fate.default.bar", at, label, left)
+	default:
+		f.Row, f.Bar = v.words.html("fate.expires", left), v.words.html("fate.expires.bar", at, left)
+	}
+	return f
+}
+
+func level(left time.Duration) string {
+	switch {
+	case left < now:
+		return "now"
+	case left < soon:
+		return "soon"
+	}
+	return ""
+}
+
+// defaultOf returns the label of the option that applies when nobody answers, and the mode of the ask; no mode where
+// nothing applies.
+func (v *visit) defaultOf(m *hub.Reading) (theirs, ma2h.Mode) {
+	q := m.Message.Request
+	if q == nil || !q.HasDefault() {
+		return "", ""
+	}
+	if q.Mode == ma2h.ModeInput {
+		return "", q.Mode
+	}
+	return v.labelOf(q, text(q.DefaultOnExpire)).short(80), q.Mode
+}
+
+// option is one choice of an ask.
+type option struct {
+	Do          string // what its button sends: the number of the option, so that nothing of it has to survive a form
+	Label       theirs
+	Description theirs
+	Value       theirs // what the agent gets, where the label does not say it
+	Default     bool   // the answer if nobody answers
+}
+
+func (v *visit) options(m *hub.Reading) []option {
+	q := m.Message.Request
+	var out []option
+	for i, o := range q.EffectiveOptions() {
+		label := v.label(o)
+		out = append(out, option{
+			Do: doOption + strconv.Itoa(i), Label: label, Description: clean(o.Description),
+			Default: q.HasDefault() && text(q.DefaultOnExpire) == o.Value,
+		})
+		if value := clean(o.Value); value != label {
+			out[i].Value = value.or(strconv.QuoteToASCII(o.Value))
+		}
+	}
+	return out
+}
+
+func (v *visit) label(o ma2h.Option) theirs {
+	return clean(o.Label).or(string(clean(o.Value).or(v.words.plain("option.empty"))))
+}
+
+// labelOf returns the label of the option with a value, or the value where it is none of them.
+func (v *visit) labelOf(q *ma2h.Request, value string) theirs {
+	for _, o := range q.EffectiveOptions() {
+		if o.Value == value {
+			return v.label(o)
+		}
+	}
+	return clean(value)
+}
+
+// text returns a JSON string's text.
+func text(value []byte) string {
+	var s string
+	if err := json.Unmarshal(value, &s); err != nil {
+		return string(value)
+	}
+	return s
+}

@@ -1,0 +1,94 @@
+// Package inbox is the web inbox: the list of what waits for a person, one message with what is needed to decide it, and
+// the answer. The pages are rendered here and work without JavaScript. They never show HTML of an agent, load nothing
+// from another origin, and act on nothing but a POST that a page of ours sent (spec §9.1, §9.6).
+package inbox
+
+import (
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/hub"
+)
+
+// Config is what an Inbox needs.
+type Config struct {
+	// Hub returns the hub of a request, or an error for one whose hub is unknown.
+	Hub func(*http.Request) (*hub.Hub, error)
+
+	// Log gets the errors that are ours, with ids and codes only.
+	Log *slog.Logger
+
+	// Secure says that people reach the pages over https, so that the cookie of a session never travels in the clear.
+	Secure bool
+}
+
+// SessionLifetime is how long a person stays signed in.
+const SessionLifetime = 30 * 24 * time.Hour
+
+// Inbox serves the pages.
+type Inbox struct {
+	config   Config
+	words    catalogue
+	pages    map[string]*template.Template
+	assets   assets
+	markdown *markdown
+}
+
+// New returns the inbox of a hub.
+func New(c Config) *Inbox {
+	in := &Inbox{config: c, words: english(), assets: loadAssets(), markdown: newMarkdown()}
+	in.pages = parsePages(in.words)
+	return in
+}
+
+// route is one page or deed.
+type route struct {
+	method, path string
+	handle       func(*visit) error
+	open         bool // to those who are not signed in, too
+}
+
+func routes() []route {
+	return []route{
+		{http.MethodGet, "/{$}", (*visit).home, true},
+		{http.MethodGet, "/inbox", (*visit).list, false},
+		{http.MethodGet, "/inbox/{$}", (*visit).home, true},
+		{http.MethodGet, "/inbox/{id}", (*visit).message, false},
+		{http.MethodPost, "/inbox/{id}", (*visit).answer, false},
+		{http.MethodGet, "/in/{token}", (*visit).link, true},
+		{http.MethodGet, "/signin", (*visit).signIn, true},
+		{http.MethodPost, "/signout", (*visit).signOut, false},
+		{http.MethodGet, "/settings", (*visit).settings, false},
+		{http.MethodPost, "/settings/default-resolvers", (*visit).setDefaultResolvers, false},
+	}
+}
+
+// Handler returns everything below /inbox, /in/, /settings, /signin, /signout and /static/, and / itself, which leads to
+// the inbox.
+func (in *Inbox) Handler() http.Handler {
+	mux := http.NewServeMux()
+	allowed := map[string][]string{}
+	for _, rt := range routes() {
+		allowed[rt.path] = append(allowed[rt.path], rt.method)
+		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) { in.serve(w, r, rt) })
+	}
+	for path, methods := range allowed {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			in.serve(w, r, route{handle: (*visit).otherMethod, open: true})
+		})
+	}
+	mux.HandleFunc("GET /static/{name}", in.static)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		in.serve(w, r, route{handle: (*visit).nowhere, open: true})
+	})
+	return mux
+}
+
+func (v *visit) home() error {
+	http.Redirect(v.w, v.r, "/inbox", http.StatusSeeOther)
+	return nil
+}

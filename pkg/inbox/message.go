@@ -1,0 +1,168 @@
+package inbox
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// messageView is the page of one message, with the list of what waits beside it.
+type messageView struct {
+	Waiting rowsView
+	ID      string
+	Kind    ma2h.Type
+	Title   theirs
+	Agent   theirs // attested
+	Run     theirs // what the agent says, as are the claims
+	Claims  []pair
+	Asked   template.HTML
+	Ago     template.HTML
+	Urgency string
+	May     template.HTML
+	Nobody  bool
+	Fixed   bool
+	Fate    fate
+	Body    template.HTML
+	Parts   []part
+	Task    *taskView
+	Answer  *answerView // nil when the visitor cannot answer
+	Ended   *ended      // nil while it waits
+	Events  []event
+	Warning template.HTML // why what was sent did not count, or empty
+}
+
+// taskView is what a task wants done.
+type taskView struct {
+	Instructions template.HTML
+	Verification template.HTML
+	Checklist    []step
+}
+
+type step struct {
+	Name string
+	Text theirs
+	Done bool
+}
+
+func steps(list []ma2h.ChecklistItem) []step {
+	var out []step
+	for i, item := range list {
+		out = append(out, step{Name: stepName(i), Text: cleanLines(item.Text), Done: item.Done})
+	}
+	return out
+}
+
+// answerView is the form of an answer, and what has been typed into it.
+type answerView struct {
+	Mode       string // options, input or task; empty where there is nothing but to decline
+	Options    []option
+	Editable   bool
+	Declinable bool
+	Fields     []fieldView
+	Draft      draft
+}
+
+// fieldView is a field with what its schema asks.
+type fieldView struct {
+	field
+	Hints []template.HTML
+}
+
+func (v *visit) message() error {
+	m, err := v.hub.Read(v.r.Context(), v.caller, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, m, nil, "")
+}
+
+// show writes the page of a message. d is what has been typed, nil on a first look; warning, why that did not count.
+func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML) error {
+	waiting, err := v.waiting(m.ID)
+	if err != nil {
+		return err
+	}
+	view := v.messageView(m)
+	view.Waiting, view.Fixed, view.Warning = waiting, waiting.Fixed, warning
+	if m.MayResolve && m.Response == nil {
+		if d == nil {
+			d = v.firstDraft(m)
+		}
+		view.Answer = v.answerView(m, d)
+	}
+	p := v.page("message", "", view)
+	p.count(waiting, string(view.Title.short(60)))
+	v.render(status, "message", p)
+	return nil
+}
+
+func (v *visit) messageView(m *hub.Reading) *messageView {
+	view := &messageView{
+		ID: m.ID, Kind: m.Type, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: clean(m.RunID),
+		Claims: v.claims(m), Asked: v.clock.at(m.AcceptedAt), Ago: v.clock.ago(m.AcceptedAt), Urgency: urgency(m.Priority),
+		Parts: v.parts(m.Message.Context), Ended: v.ended(m), Events: v.events(m),
+	}
+	if m.Message.Body != "" {
+		view.Body = v.in.markdown.html(m.Message.Body)
+	}
+	if m.Response == nil && m.Type != ma2h.TypeNotify {
+		view.May, view.Nobody, view.Fate = v.mayAnswer(&m.Summary), nobody(&m.Summary), v.fate(m)
+	}
+	if a := m.Message.Action; a != nil {
+		view.Task = &taskView{Instructions: v.in.markdown.html(a.Instructions), Checklist: steps(a.Checklist)}
+		if a.Verification != "" {
+			view.Task.Verification = v.in.markdown.html(a.Verification)
+		}
+	}
+	return view
+}
+
+// claims is what the agent says of itself and nobody has proven.
+func (v *visit) claims(m *hub.Reading) []pair {
+	var out []pair
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, pair{Name: clean(name), Value: &data{Kind: "text", Text: clean(value)}})
+		}
+	}
+	a := m.Message.Agent
+	add(v.words.plain("claim.run"), a.RunID)
+	add(v.words.plain("claim.session"), a.Session)
+	add(v.words.plain("claim.runtime"), a.Runtime)
+	add(v.words.plain("claim.project"), a.Project)
+	var labels []string
+	for name := range a.Labels {
+		labels = append(labels, name)
+	}
+	slices.Sort(labels)
+	for _, name := range labels {
+		add(name, a.Labels[name])
+	}
+	for _, tag := range m.Message.Tags {
+		add(v.words.plain("claim.tag"), tag)
+	}
+	return out
+}
+
+func (v *visit) answerView(m *hub.Reading, d *draft) *answerView {
+	a := &answerView{Draft: *d, Declinable: true}
+	q := m.Message.Request
+	switch {
+	case m.Type == ma2h.TypeTask:
+		a.Mode = "task"
+		return a
+	case q.Respondable() && q.Mode == ma2h.ModeInput:
+		a.Mode = "input"
+	case q.Respondable():
+		a.Mode, a.Options, a.Editable = "options", v.options(m), q.Editable(versionOf(m))
+	}
+	a.Declinable = q.Ignorable()
+	zone := v.clock.now.Format("MST")
+	for _, f := range d.fields {
+		a.Fields = append(a.Fields, fieldView{field: f, Hints: f.hints(v.words, zone)})
+	}
+	return a
+}

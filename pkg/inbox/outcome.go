@@ -1,0 +1,170 @@
+package inbox
+
+import (
+	"html/template"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// outcome says in a sentence what became of a message, by whom and when.
+func (v *visit) outcome(m *hub.Reading) template.HTML {
+	at := v.clock.at(m.EndedAt)
+	by := v.who(m.EndedBy)
+	switch m.Status {
+	case ma2h.StatusAnswered:
+		return v.answered(m, by, at)
+	case ma2h.StatusExpired:
+		return v.expired(m, at)
+	case ma2h.StatusDeclined, ma2h.StatusCancelled, ma2h.StatusCompleted, ma2h.StatusDismissed:
+		return v.words.html("outcome."+string(m.Status), by, at)
+	}
+	return ""
+}
+
+func (v *visit) answered(m *hub.Reading, by, at template.HTML) template.HTML {
+	d := m.Response.Response
+	switch {
+	case m.Message.Request.Mode == ma2h.ModeInput:
+		return v.words.html("outcome.form", by, at)
+	case d.Edited:
+		return v.words.html("outcome.edited", by, clean(text(d.Value)).short(200), at)
+	}
+	return v.words.html("outcome.option", by, v.labelOf(m.Message.Request, text(d.Value)).short(200), at)
+}
+
+func (v *visit) expired(m *hub.Reading, at template.HTML) template.HTML {
+	switch label, mode := v.defaultOf(m); {
+	case m.Type == ma2h.TypeTask:
+		return v.words.html("outcome.expired.task", at)
+	case mode == ma2h.ModeInput:
+		return v.words.html("outcome.expired.form", at)
+	case mode != "":
+		return v.words.html("outcome.expired.default", at, label)
+	}
+	return v.words.html("outcome.expired", at)
+}
+
+// ended is what a page shows of a message that has an outcome.
+type ended struct {
+	Sentence  template.HTML
+	Values    []value // of a form
+	Text      theirs  // an answer in own words, in full
+	Comment   theirs
+	Checklist []step
+}
+
+// value is one property of an answered form.
+type value struct {
+	Label  theirs
+	Data   *data // nil for a secret, which is kept back
+	Secret bool
+}
+
+func (v *visit) ended(m *hub.Reading) *ended {
+	if m.Response == nil {
+		return nil
+	}
+	e := &ended{Sentence: v.outcome(m)}
+	d := m.Response.Response
+	if d == nil {
+		return e
+	}
+	e.Comment = cleanLines(d.Comment)
+	e.Checklist = steps(d.Checklist)
+	switch {
+	case m.Type != ma2h.TypeAsk || len(d.Value) == 0:
+	case m.Message.Request.Mode == ma2h.ModeInput:
+		e.Values = v.values(m.Message.Request.Schema, d.Value)
+	case d.Edited:
+		e.Text = cleanLines(text(d.Value))
+	}
+	return e
+}
+
+// values pairs the properties of an answer with the fields of its form, and keeps secrets back.
+func (v *visit) values(schema, answer []byte) []value {
+	n, err := parseNode(answer)
+	if err != nil {
+		return nil
+	}
+	fields := map[string]field{}
+	for _, f := range readFields(schema, v.clock.now.Location()) {
+		fields[f.Property] = f
+	}
+	var out []value
+	for _, p := range n.members {
+		f, known := fields[p.name]
+		if !known {
+			f.Label = clean(p.name)
+		}
+		x := value{Label: f.Label, Secret: f.Secret}
+		if !f.Secret {
+			x.Data = newData(p.value, 0)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// event is one step of what has happened to a message, or is still to come.
+type event struct {
+	Text template.HTML
+	Todo bool
+}
+
+// events is the story of a message: asked, ended, delivered, acknowledged, and the pushes between.
+func (v *visit) events(m *hub.Reading) []event {
+	said := func(key string, parts ...any) event { return event{Text: v.words.html(key, parts...)} }
+	todo := func(key string) event { return event{Text: v.words.html(key), Todo: true} }
+	out := []event{said("event.asked", v.words.html("who.agent", clean(m.AgentID)), v.clock.at(m.AcceptedAt))}
+	if m.Type == ma2h.TypeNotify {
+		return out
+	}
+	if m.Response == nil {
+		return append(out, todo("event.todo."+string(m.Type)), todo("event.todo.delivered"), todo("event.todo.acknowledged"))
+	}
+	out = append(out, event{Text: v.outcome(m)})
+	for i, a := range m.Attempts {
+		out = append(out, said("event.push", i+1, v.attempt(a), v.clock.at(a.At)))
+	}
+	return append(out, v.track(m.Delivery)...)
+}
+
+func (v *visit) attempt(a hub.Attempt) template.HTML {
+	if a.Status != 0 {
+		return v.words.html("push.status", a.Status)
+	}
+	return v.words.html("push." + string(a.Failure))
+}
+
+// track is what is known of the answer's way to the agent (spec §14.2).
+func (v *visit) track(d *ma2h.Delivery) []event {
+	if d == nil {
+		return []event{
+			{Text: v.words.html("event.todo.delivered"), Todo: true},
+			{Text: v.words.html("event.todo.acknowledged"), Todo: true},
+		}
+	}
+	if d.State == ma2h.TrackExpired {
+		return []event{{Text: v.words.html("event.unseen")}}
+	}
+	out := []event{{Text: v.words.html("event.delivered", v.at(d.DeliveredAt))}}
+	if d.AcknowledgedAt == "" {
+		return append(out, event{Text: v.words.html("event.todo.acknowledged"), Todo: true})
+	}
+	e := event{Text: v.words.html("event.acknowledged", v.at(d.AcknowledgedAt))}
+	if d.Ack != nil && d.Ack.Note != "" {
+		e.Text = v.words.html("event.acknowledged.note", v.at(d.AcknowledgedAt), clean(d.Ack.Note).short(300))
+	}
+	return append(out, e)
+}
+
+// at is a time as the hub writes it, in words.
+func (v *visit) at(s string) template.HTML {
+	t, ok := ma2h.ParseTime(s)
+	if !ok {
+		return ""
+	}
+	return v.clock.at(t)
+}

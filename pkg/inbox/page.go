@@ -1,0 +1,90 @@
+package inbox
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"net/http"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// page is what every page has, with its own part as Body.
+type page struct {
+	Title   string // of the tab
+	Here    string // which entry of the navigation is this one
+	Person  theirs // who is signed in, or empty
+	Waiting string // how many messages wait, or empty
+	CSRF    string
+	CSS     string
+	Icon    string
+	Notice  *notice // nil when nothing has just been done
+	Body    any
+}
+
+// notice says what has just been done, and where to see it.
+type notice struct {
+	Text, Name template.HTML
+	Path       string
+}
+
+func (v *visit) page(here, title string, body any) *page {
+	p := &page{
+		Title: v.words.plain("tab", title), Here: here, CSRF: v.csrf(), Body: body,
+		CSS: v.in.assets.path("inbox.css"), Icon: v.in.assets.path("icon.svg"),
+	}
+	if v.caller != nil {
+		p.Person = clean(v.caller.Person.ID)
+	}
+	return p
+}
+
+// parsePages parses each page together with what all share.
+func parsePages(words catalogue) map[string]*template.Template {
+	functions := template.FuncMap{"t": words.html, "n": words.counted, "give": give}
+	pages := map[string]*template.Template{}
+	for _, name := range []string{"list", "message", "settings", "signin", "plain"} {
+		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,
+			"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html",
+			"templates/"+name+".html"))
+	}
+	return pages
+}
+
+// give hands a part of a page what it needs beside the page's token.
+func give(csrf string, v any) map[string]any { return map[string]any{"CSRF": csrf, "V": v} }
+
+// render writes a page. It is made whole before any of it is sent, so that a fault cannot leave half a page.
+func (v *visit) render(status int, name string, p *page) {
+	var out bytes.Buffer
+	if err := v.in.pages[name].ExecuteTemplate(&out, "page", p); err != nil {
+		v.in.config.Log.ErrorContext(v.r.Context(), "page not rendered", "page", name, "err", err)
+		http.Error(v.w, v.words.plain("internal_error.text"), http.StatusInternalServerError)
+		return
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	if v.r.Method != http.MethodHead {
+		_, _ = v.w.Write(out.Bytes())
+	}
+}
+
+// plainView is a page of one heading and one sentence.
+type plainView struct{ Heading, Text template.HTML }
+
+// say writes such a page from the catalogue.
+func (v *visit) say(status int, key string) {
+	v.render(status, "plain", v.page("", v.words.plain(key+".title"),
+		plainView{Heading: v.words.html(key + ".title"), Text: v.words.html(key + ".text")}))
+}
+
+// setHeaders closes the page to everything that is not ours.
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'self'; script-src 'none'; style-src 'self'; img-src 'self'; "+
+		"object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}

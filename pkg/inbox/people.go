@@ -1,0 +1,45 @@
+package inbox
+
+import (
+	"html/template"
+	"strings"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// who names an attested actor as the visitor would: themselves as "you", other people by their id, agents as agents.
+func (v *visit) who(actor string) template.HTML {
+	switch {
+	case actor == v.caller.Actor():
+		return v.words.html("who.you")
+	case strings.HasPrefix(actor, ma2h.HumanPrefix):
+		return v.words.html("who.person", clean(strings.TrimPrefix(actor, ma2h.HumanPrefix)))
+	case strings.HasPrefix(actor, ma2h.AgentPrefix):
+		return v.words.html("who.agent", clean(strings.TrimPrefix(actor, ma2h.AgentPrefix)))
+	}
+	return v.words.html("who.system")
+}
+
+// mayAnswer says who may answer a message, in a sentence.
+func (v *visit) mayAnswer(s *hub.Summary) template.HTML {
+	if len(s.Resolvers) == 0 {
+		return v.words.html("may.nobody")
+	}
+	var others []template.HTML
+	for _, r := range s.Resolvers {
+		if r != v.caller.Actor() {
+			others = append(others, v.who(r))
+		}
+	}
+	switch {
+	case !s.MayResolve:
+		return v.words.html("may.others", v.words.join(others))
+	case len(others) == 0:
+		return v.words.html("may.you")
+	}
+	return v.words.html("may.you.too", v.words.join(others))
+}
+
+// nobody says whether no person and no agent but the sender may answer a message.
+func nobody(s *hub.Summary) bool { return s.Type != ma2h.TypeNotify && len(s.Resolvers) == 0 }

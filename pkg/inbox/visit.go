@@ -1,0 +1,144 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/mash-hub/mash/pkg/auth"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// visit is one request on its way to a page.
+type visit struct {
+	in    *Inbox
+	hub   *hub.Hub
+	w     http.ResponseWriter
+	r     *http.Request
+	clock clock
+	words catalogue
+
+	cookie string      // of the session, or empty
+	caller *hub.Caller // nil for somebody who is not signed in
+}
+
+// maxForm is how many bytes of a form are read. An answer of the largest size fits into it however it is encoded.
+const maxForm = 1 << 20
+
+// errForged is why a POST was not taken to come from a page of ours.
+var errForged = errors.New("inbox: no token of this session")
+
+// serve finds out who visits, guards what acts, and writes whatever error comes of it.
+func (in *Inbox) serve(w http.ResponseWriter, r *http.Request, rt route) {
+	setHeaders(w.Header())
+	v := &visit{in: in, w: w, r: r, words: in.words}
+	if err := v.run(rt); err != nil {
+		v.fail(err)
+	}
+}
+
+func (v *visit) run(rt route) error {
+	h, err := v.in.config.Hub(v.r)
+	if err != nil {
+		return err
+	}
+	v.hub = h
+	v.clock = clock{now: h.Now(), words: v.words}
+	if err := v.recognise(); err != nil {
+		return err
+	}
+	if v.caller == nil && !rt.open {
+		return ma2h.Errorf(ma2h.CodeUnauthenticated, "Sign in first.")
+	}
+	if rt.method == http.MethodPost {
+		if err := v.readForm(); err != nil {
+			return err
+		}
+	}
+	return rt.handle(v)
+}
+
+// recognise finds the person of the session's cookie, bringing the message that the path names along. A cookie that is
+// not good any more is as good as none.
+func (v *visit) recognise() error {
+	c, err := v.r.Cookie(sessionCookie)
+	if err != nil {
+		return nil //nolint:nilerr // no cookie: nobody
+	}
+	caller, _, err := v.authenticator().Session(v.r.Context(), c.Value, v.hub.MessageKeys(v.r.PathValue("id"))...)
+	if ma2h.AsError(err) != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.caller, v.cookie = caller, c.Value
+	return nil
+}
+
+func (v *visit) authenticator() auth.Authenticator {
+	return auth.Authenticator{Store: v.hub.Store, Now: v.hub.Now}
+}
+
+// readForm reads what a page of ours sent, and nothing else.
+func (v *visit) readForm() error {
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	if err := v.r.ParseForm(); err != nil {
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			return ma2h.Errorf(ma2h.CodeTooLarge, "The answer is too long.")
+		}
+		return ma2h.Errorf(ma2h.CodeValidationError, "The form did not arrive whole.")
+	}
+	if !v.ours() {
+		return errForged
+	}
+	for _, values := range v.r.PostForm {
+		for _, s := range values {
+			if !utf8.ValidString(s) {
+				return ma2h.Errorf(ma2h.CodeValidationError, "The form is not in UTF-8.")
+			}
+		}
+	}
+	return nil
+}
+
+// fail writes the page of an error: the one place where inbox decides on an error's status, from ma2h's table.
+func (v *visit) fail(err error) {
+	if errors.Is(err, errForged) {
+		v.say(http.StatusForbidden, "forged")
+		return
+	}
+	e := ma2h.AsError(err)
+	if e == nil {
+		e = v.internal(err)
+	}
+	switch e.Code {
+	case ma2h.CodeUnauthenticated:
+		v.unknown("signin.first")
+	case ma2h.CodeNotFound, ma2h.CodeGone, ma2h.CodeMethodNotAllowed, ma2h.CodeTooLarge, ma2h.CodeUnavailable:
+		v.say(e.Status(), string(e.Code))
+	case ma2h.CodeInternalError:
+		v.say(e.Status(), "internal_error")
+	default:
+		v.say(e.Status(), "refused")
+	}
+}
+
+// internal hides an error of ours: in full in the log, once, and a plain sentence on the page.
+func (v *visit) internal(err error) *ma2h.Error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return ma2h.Errorf(ma2h.CodeUnavailable, "The request was given up.")
+	}
+	v.in.config.Log.ErrorContext(v.r.Context(), "page failed", "method", v.r.Method, "pattern", v.r.Pattern, "err", err)
+	return ma2h.Errorf(ma2h.CodeInternalError, "The page failed.")
+}
+
+func (v *visit) otherMethod() error {
+	return ma2h.Errorf(ma2h.CodeMethodNotAllowed, "This path takes another method.")
+}
+
+func (v *visit) nowhere() error {
+	return ma2h.Errorf(ma2h.CodeNotFound, "There is nothing at this path.")
+}
