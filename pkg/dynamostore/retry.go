@@ -1,0 +1,88 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+// How long a request that DynamoDB refuses is tried again: pauses that double from shortest to longest, each drawn at
+// random up to that, about half a minute in all. The SDK's own retries come before.
+const (
+	shortestPause = 10 * time.Millisecond
+	longestPause  = 2 * time.Second
+	mostRetries   = 40
+)
+
+// retry counts the tries of one request. The zero value has made none.
+type retry struct{ made int }
+
+func (r *retry) reset() { r.made = 0 }
+
+// wait pauses before another try, or returns cause when there have been enough, or why the context ended.
+func (r *retry) wait(ctx context.Context, cause error) error {
+	if r.made >= mostRetries {
+		if cause == nil {
+			cause = errors.New("items left unprocessed")
+		}
+		return fmt.Errorf("after %d tries: %w", r.made, cause)
+	}
+	pause := min(shortestPause<<min(r.made, 10), longestPause)
+	r.made++
+	timer := time.NewTimer(rand.N(pause) + time.Millisecond) //nolint:gosec // jitter needs no secrecy
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), cause)
+	}
+}
+
+// throttled says whether DynamoDB wants the request later.
+func throttled(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded":
+		return true
+	}
+	return reasoned(err, "ThrottlingError", "ProvisionedThroughputExceeded")
+}
+
+// contended says whether another transaction was at work on the same items. That is no lost condition: nobody has won.
+func contended(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "TransactionConflictException", "TransactionInProgressException":
+		return true
+	}
+	return reasoned(err, "TransactionConflict")
+}
+
+// reasoned says whether one of the reasons of a cancelled transaction has one of the codes.
+func reasoned(err error, codes ...string) bool {
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
+		return false
+	}
+	for _, reason := range canceled.CancellationReasons {
+		for _, code := range codes {
+			if aws.ToString(reason.Code) == code {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,151 @@
+// Package dynamostore is a record.Store on one DynamoDB table.
+//
+// A record is an item under the keys pk and sk. A single write is a conditional PutItem or DeleteItem, several are one
+// TransactWriteItems; a lost condition brings the winner along, so that no second read is needed. The places of Index and
+// Due are three global secondary indexes that hold keys only. See item.go for the attributes and table.go for the table.
+package dynamostore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// Store keeps records in a table of DynamoDB. Make one with New.
+type Store struct {
+	client    *dynamodb.Client
+	table     string
+	namespace string
+}
+
+var _ record.Store = (*Store)(nil)
+
+// New returns the Store in a table that has the form of CreateTable.
+func New(client *dynamodb.Client, table string) *Store { return &Store{client: client, table: table} }
+
+// In returns another Store in the same table, which sees nothing of this one and of those with other namespaces. The
+// namespace becomes the beginning of every partition key and must not be the beginning of another one.
+func (s *Store) In(namespace string) *Store {
+	return &Store{client: s.client, table: s.table, namespace: namespace}
+}
+
+// Get implements record.Store by one BatchGetItem, and more of them for what DynamoDB left out.
+func (s *Store) Get(ctx context.Context, keys ...record.Key) ([]record.Record, error) {
+	if err := record.ValidateGet(keys); err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	found, err := s.batchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", keys[0], err)
+	}
+	records := make([]record.Record, len(keys))
+	for i, k := range keys {
+		records[i] = record.Record{Key: k}
+		if r, ok := found[k]; ok {
+			records[i] = r
+		}
+	}
+	return records, nil
+}
+
+func (s *Store) batchGet(ctx context.Context, keys []record.Key) (map[record.Key]record.Record, error) {
+	want := &types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	for _, k := range keys {
+		want.Keys = append(want.Keys, s.itemKey(k))
+	}
+	found := make(map[record.Key]record.Record, len(keys))
+	for retry := (retry{}); ; {
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{s.table: *want},
+		})
+		if err != nil && !throttled(err) {
+			return nil, err
+		}
+		progress := false
+		if err == nil {
+			for _, i := range out.Responses[s.table] {
+				r, err := s.record(i)
+				if err != nil {
+					return nil, err
+				}
+				found[r.Key] = r
+				progress = true
+			}
+			left, ok := out.UnprocessedKeys[s.table]
+			if !ok || len(left.Keys) == 0 {
+				return found, nil
+			}
+			want = &left
+		}
+		if progress { // an answer is cut at 16 MB: no reason to wait
+			retry.reset()
+			continue
+		}
+		if err := retry.wait(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// List implements record.Store by strongly consistent Queries, as many as the megabyte of an answer makes necessary.
+func (s *Store) List(ctx context.Context, part, after string, limit int) ([]record.Record, error) {
+	if err := record.ValidateList(part, after, limit); err != nil {
+		return nil, err
+	}
+	q := &dynamodb.QueryInput{
+		TableName:                 aws.String(s.table),
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("#pk = :part"),
+		ExpressionAttributeNames:  map[string]string{"#pk": attrPart},
+		ExpressionAttributeValues: item{":part": text(s.namespace + part)},
+	}
+	if after != "" {
+		q.KeyConditionExpression = aws.String("#pk = :part AND #sk > :after")
+		q.ExpressionAttributeNames["#sk"] = attrSort
+		q.ExpressionAttributeValues[":after"] = text(after)
+	}
+	var records []record.Record
+	err := s.query(ctx, q, limit, func(i item) error {
+		r, err := s.record(i)
+		records = append(records, r)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", part, err)
+	}
+	return records, nil
+}
+
+// query calls f with up to limit items.
+func (s *Store) query(ctx context.Context, q *dynamodb.QueryInput, limit int, f func(item) error) error {
+	for retry := (retry{}); limit > 0; {
+		q.Limit = aws.Int32(int32(limit)) //nolint:gosec // at most record.MaxListLimit
+		out, err := s.client.Query(ctx, q)
+		if err != nil && !throttled(err) {
+			return err
+		}
+		if err != nil {
+			if err := retry.wait(ctx, err); err != nil {
+				return err
+			}
+			continue
+		}
+		retry.reset()
+		for _, i := range out.Items {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		limit -= len(out.Items)
+		if len(out.LastEvaluatedKey) == 0 {
+			return nil
+		}
+		q.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+	return nil
+}
