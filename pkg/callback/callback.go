@@ -114,7 +114,7 @@ func (p *Pusher) Push(ctx context.Context, push hub.Push) hub.PushResult {
 		}
 		return hub.PushResult{Failure: hub.FailureNetwork}
 	}
-	defer resp.Body.Close()                                          //nolint:errcheck // only read
+	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status has said it all
 	return hub.PushResult{Status: resp.StatusCode, RetryAfter: p.retryAfter(resp.Header.Get("Retry-After"))}
 }

@@ -177,7 +177,7 @@ func TestAResetOrAbsentReceiverIsANetworkFailure(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		conn.Close() //nolint:errcheck // that is the point
+		conn.Close()
 	})
 	if got := push(t, p, url); got != (hub.PushResult{Failure: hub.FailureNetwork}) || calls.Load() != 1 {
 		t.Errorf("Push = %+v after %d calls, want %s after 1", got, calls.Load(), hub.FailureNetwork)
@@ -187,7 +187,7 @@ func TestAResetOrAbsentReceiverIsANetworkFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := listener.Addr().String()
-	listener.Close() //nolint:errcheck // nobody listens now
+	listener.Close()
 	p = newPusher(t, callback.Config{Allow: []string{addr}})
 	if got := push(t, p, "http://"+addr); got != (hub.PushResult{Failure: hub.FailureNetwork}) {
 		t.Errorf("Push to nobody = %+v, want %s", got, hub.FailureNetwork)

@@ -87,10 +87,10 @@ func (r request) pauseAfter(try int, err error) (time.Duration, bool) {
 		return pause, r.repeat
 	}
 	pause = max(pause, e.RetryAfter)
-	switch status := e.Status(); {
-	case status == http.StatusTooManyRequests:
+	switch status := e.Status(); status {
+	case http.StatusTooManyRequests:
 		return pause, true
-	case status == http.StatusNotImplemented:
+	case http.StatusNotImplemented:
 		return 0, false
 	default:
 		return pause, r.repeat && status >= http.StatusInternalServerError

@@ -75,7 +75,7 @@ func build(derive, wrap []byte, signing func() []signingKey) (*Keyring, error) {
 
 func randomKey() []byte {
 	key := make([]byte, keySize)
-	rand.Read(key) //nolint:errcheck // crypto/rand.Read never returns an error
+	rand.Read(key) // never returns an error
 	return key
 }
 
@@ -85,7 +85,7 @@ func newSigningKey() signingKey {
 
 // signingKeyOf names a key by its thumbprint (RFC 7638, RFC 8037), so that it has the same id wherever it is computed.
 func signingKeyOf(private ed25519.PrivateKey) signingKey {
-	public := private.Public().(ed25519.PublicKey) //nolint:errcheck,forcetypeassert // documented to be one
+	public := private.Public().(ed25519.PublicKey)
 	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + base64.RawURLEncoding.EncodeToString(public) + `"}`))
 	return signingKey{id: base64.RawURLEncoding.EncodeToString(sum[:]), private: private}
 }
@@ -123,7 +123,7 @@ func (k *Keyring) Unwrap(_ context.Context, purpose string, wrapped []byte) ([]b
 func (k *Keyring) Public() []hub.PublicKey {
 	var out []hub.PublicKey
 	for _, s := range k.signing() {
-		public := s.private.Public().(ed25519.PublicKey) //nolint:errcheck,forcetypeassert // documented to be one
+		public := s.private.Public().(ed25519.PublicKey)
 		out = append(out, hub.PublicKey{ID: s.id, Key: public})
 	}
 	return out

@@ -66,7 +66,7 @@ func TestTheSharedVectors(t *testing.T) {
 	}
 	found := 0
 	for _, file := range files {
-		raw, err := os.ReadFile(file) //nolint:gosec // the folder is the tester's own choice
+		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
