@@ -124,7 +124,7 @@ func (s *Store) List(ctx context.Context, part, after string, limit int) ([]reco
 // query calls f with up to limit items.
 func (s *Store) query(ctx context.Context, q *dynamodb.QueryInput, limit int, f func(item) error) error {
 	for retry := (retry{}); limit > 0; {
-		q.Limit = aws.Int32(int32(limit)) //nolint:gosec // at most record.MaxListLimit
+		q.Limit = aws.Int32(int32(limit))
 		out, err := s.client.Query(ctx, q)
 		if err != nil && !throttled(err) {
 			return err

@@ -89,7 +89,7 @@ func Put(r Record, was string) Write {
 	return Write{Op: OpPut, Was: was, Record: r}
 }
 
-// Erase returns the write that removes the record under k, read at the revision was.
+// Erase returns the write that removes the record under k, read at the revision was, which must not be empty.
 func Erase(k Key, was string) Write { return Write{Op: OpErase, Was: was, Record: Record{Key: k}} }
 
 // Check returns the write that changes nothing and holds only while the record under k is at the revision was ("" for
@@ -109,8 +109,8 @@ type Entry struct {
 // Store is the port. All methods are safe for concurrent use. A store's own failures come back as they are, wrapped.
 type Store interface {
 	// Get returns the records under keys, in that order, strongly consistent; an absent one has an empty Rev and
-	// nothing else but its Key. At most MaxReads keys, else ErrTooLarge; the same key twice is ErrMisuse. All are read
-	// in one request, though not at one instant.
+	// nothing else but its Key. At most MaxReads keys, else ErrTooLarge; the same key twice is ErrMisuse; none at all
+	// reads nothing. All are read in one request, though not at one instant.
 	Get(ctx context.Context, keys ...Key) ([]Record, error)
 
 	// List returns up to limit records of a part in the order of Sort, strongly consistent, beginning after the Sort
@@ -129,7 +129,7 @@ type Store interface {
 
 	// Commit applies all writes or none, and returns only when they are durable. When a condition does not hold it
 	// returns a *Conflict with the records that stand in the way. At most MaxWrites writes and MaxCommitBytes, no key
-	// twice (ErrMisuse), a record at most MaxRecordBytes (ErrTooLarge).
+	// twice (ErrMisuse), a record at most MaxRecordBytes (ErrTooLarge). A Commit of no writes does nothing.
 	//
 	// A lost answer is not a lost race: if the record in the way carries the very Rev that the write was to give it,
 	// the writes were applied by an earlier try of the same Commit, and it succeeds. A lone erase that finds nothing is
