@@ -12,7 +12,6 @@ import (
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
-	"github.com/mash-hub/mash/pkg/signature"
 )
 
 // call answers one control call: a status and a body, nil for none.
@@ -225,10 +224,6 @@ func (s *Server) signAck(k *control) (int, any, error) {
 	if err := ma2h.Shape(ma2h.KindAck, v.Minor, d.Value); err != nil {
 		return 0, nil, err
 	}
-	signed, err := signature.Ack(k.body)
-	if err != nil {
-		return 0, nil, ma2h.Errorf(ma2h.CodeValidationError, "This is no ack.")
-	}
-	header, err := signed.Sign(signature.HMAC(k.hub.Settings.SigningKey), k.hub.Now(), ma2h.NewID(ma2h.PrefixNonce))
+	header, err := k.hub.SignAck(k.body)
 	return http.StatusOK, map[string]string{"signature": header}, err
 }

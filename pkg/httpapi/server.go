@@ -17,7 +17,6 @@ import (
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
-	"github.com/mash-hub/mash/pkg/record"
 )
 
 // maxBody is the transport's cap on a request: above it nothing more is read (spec §8.6 bounds what a message may hold).
@@ -154,7 +153,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 }
 
 // caller authenticates the request and brings the records under also along.
-func (s *Server) caller(c *call, also ...record.Key) (*hub.Caller, error) {
+func (s *Server) caller(c *call, also ...hub.Key) (*hub.Caller, error) {
 	credential, err := auth.FromRequest(c.r)
 	if err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (s *Server) caller(c *call, also ...record.Key) (*hub.Caller, error) {
 	return s.callerOf(c, credential, also...)
 }
 
-func (s *Server) callerOf(c *call, credential auth.Credential, also ...record.Key) (*hub.Caller, error) {
+func (s *Server) callerOf(c *call, credential auth.Credential, also ...hub.Key) (*hub.Caller, error) {
 	return auth.Authenticator{Store: c.hub.Store, Now: c.hub.Now}.Caller(c.r.Context(), credential, also...)
 }
 

@@ -2,7 +2,8 @@ package hub
 
 import (
 	"encoding/base64"
-	"time"
+
+	"github.com/mash-hub/mash/pkg/signature"
 )
 
 // Capability is the discovery document (spec §8.0). Legs that are not built are absent from it.
@@ -38,9 +39,6 @@ type CapabilityOfAcks struct {
 	Enabled bool `json:"enabled"`
 }
 
-// ReplayWindow is how far a signature's time may lie from the verifier's clock (spec §9.2).
-const ReplayWindow = 120 * time.Second
-
 // Capability returns what this hub offers and enforces.
 func (h *Hub) Capability() Capability {
 	s := h.Settings
@@ -53,7 +51,7 @@ func (h *Hub) Capability() Capability {
 		CallbackAuthSchemes: []string{"hmac"},
 		SignatureAlgs:       []string{"hmac-sha256"},
 		RetentionDays:       s.RetentionDays,
-		ReplayWindowSeconds: int(ReplayWindow.Seconds()),
+		ReplayWindowSeconds: int(signature.Window.Seconds()),
 		CallbackRetry: CallbackRetry{
 			MaxAttempts: s.Retry.MaxAttempts, MaxDurationSeconds: int(s.Retry.MaxDuration.Seconds()),
 		},

@@ -14,6 +14,9 @@ import (
 	"github.com/mash-hub/mash/pkg/record"
 )
 
+// Key names a record; whoever passes keys on need not know the store.
+type Key = record.Key
+
 // message is one message as it was read: its state, and its content where that was asked for.
 type message struct {
 	tail  string

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
+	"github.com/mash-hub/mash/pkg/signature"
 )
 
 // Outcome is what is stored of a message's end, for those who test the hub: it settles nothing and stamps nothing.
@@ -28,6 +29,15 @@ func (h *Hub) Outcome(ctx context.Context, id string) (*Outcome, error) {
 		o.Response, err = m.response()
 	}
 	return o, err
+}
+
+// SignAck returns the signature header of an ack as it is pushed (spec §14.4), the body being the ack.
+func (h *Hub) SignAck(body []byte) (string, error) {
+	signed, err := signature.Ack(body)
+	if err != nil {
+		return "", ma2h.Errorf(ma2h.CodeValidationError, "This is no ack.")
+	}
+	return signed.Sign(signature.HMAC(h.Settings.SigningKey), h.now(), ma2h.NewID(ma2h.PrefixNonce))
 }
 
 // StateKey returns the key of the record that Fire settles for the message with this id.
