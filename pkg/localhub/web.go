@@ -3,10 +3,12 @@ package localhub
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/mash-hub/mash/pkg/controlapi"
 	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/inbox"
 	"github.com/mash-hub/mash/pkg/keyring"
 	"github.com/mash-hub/mash/pkg/record"
 	"github.com/mash-hub/mash/pkg/sqlitestore"
@@ -39,6 +41,10 @@ func (w Web) Handler() http.Handler {
 	api := &httpapi.Server{Hub: control.Hub, Log: w.Log, Stopping: w.Stopping}
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
+	pages := inbox.New(inbox.Config{Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:")}).Handler()
+	for _, path := range []string{"/{$}", "/inbox", "/inbox/", "/in/", "/settings", "/settings/", "/signin", "/signout", "/static/"} {
+		mux.Handle(path, pages)
+	}
 	if w.NewStore == nil {
 		return mux
 	}
