@@ -3,6 +3,7 @@ package schema_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ func TestShapeAgreesWithSchemas(t *testing.T) {
 		running.Go(func() {
 			b := newBreeder(seeds, seed, uint64(i))
 			for j := i; j < n && wrong.Load() < 10; j += breeders {
-				if agree(t, all, b, &wrong) {
+				if tg, v := b.mutant(); agree(t, all, tg, v, &wrong) {
 					valid.Add(1)
 				}
 			}
@@ -78,9 +79,75 @@ func TestShapeAgreesWithSchemas(t *testing.T) {
 	}
 }
 
-// agree breeds one mutant, and says whether both find it valid.
-func agree(t *testing.T, all map[target]*jsonschema.Schema, b *breeder, wrong *atomic.Int64) bool {
-	tg, v := b.mutant()
+// TestEveryPlaceAgrees puts probes of every type into every place of every base document, in every version of its kind,
+// and drops what is there.
+func TestEveryPlaceAgrees(t *testing.T) {
+	t.Parallel()
+	all := schemas(t)
+	var wrong atomic.Int64
+	valid, count := 0, 0
+	for _, c := range cases(t) {
+		if !c.base {
+			continue
+		}
+		for _, v := range variants(t, c.document) {
+			count++
+			if agree(t, all, c.target, v, &wrong) {
+				valid++
+			}
+		}
+		if wrong.Load() >= 10 {
+			break
+		}
+	}
+	t.Logf("%d documents, %d valid", count, valid)
+}
+
+var probes = []any{nil, true, json.Number("0"), json.Number("-1.5"), "", "x", []any{}, map[string]any{}}
+
+// variants returns the document with each place dropped and filled with each probe, in turn.
+func variants(t testing.TB, document any) []any {
+	t.Helper()
+	var all []any
+	for _, pointer := range pointers(document, "") {
+		if pointer != "" && inObject(document, pointer) {
+			all = append(all, put(t, copied(document, ""), pointer, nil, true))
+		}
+		for _, probe := range probes {
+			all = append(all, put(t, copied(document, ""), pointer, copied(probe, ""), false))
+		}
+	}
+	return all
+}
+
+// pointers returns the JSON Pointers of all places of a document.
+func pointers(v any, at string) []string {
+	all := []string{at}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			all = append(all, pointers(e, ma2h.Pointer(at, name))...)
+		}
+	case []any:
+		for i, e := range v {
+			all = append(all, pointers(e, ma2h.Pointer(at, strconv.Itoa(i)))...)
+		}
+	}
+	return all
+}
+
+// inObject says whether pointer names a member, not an element.
+func inObject(document any, pointer string) bool {
+	tokens := strings.Split(pointer, "/")[1:]
+	for _, token := range tokens[:len(tokens)-1] {
+		document = step(document, token)
+	}
+	_, ok := document.(map[string]any)
+	return ok
+}
+
+// agree holds the two to each other on one document, and says whether both find it valid.
+func agree(t *testing.T, all map[target]*jsonschema.Schema, tg target, v any, wrong *atomic.Int64) bool {
 	bySchema := all[tg].Validate(v)
 	byShape := ma2h.Shape(tg.kind, tg.minor, v)
 	if (bySchema == nil) != (byShape == nil) {
@@ -118,6 +185,24 @@ func flawed(err *ma2h.Error, v any) string {
 		return ""
 	}
 	return "the field is not in the document"
+}
+
+// FuzzShapeAgrees holds the two to each other on whatever bytes are a document.
+func FuzzShapeAgrees(f *testing.F) {
+	all, tgs := schemas(f), targets()
+	for _, c := range cases(f) {
+		if c.base {
+			f.Add(uint8(slices.Index(tgs, c.target)), []byte(encode(f, c.document)))
+		}
+	}
+	f.Fuzz(func(t *testing.T, index uint8, body []byte) {
+		d, perr := ma2h.Parse(body)
+		if perr != nil {
+			return
+		}
+		var wrong atomic.Int64
+		agree(t, all, tgs[int(index)%len(tgs)], d.Value, &wrong)
+	})
 }
 
 func encode(t testing.TB, v any) string {

@@ -20,6 +20,7 @@ type tableCase struct {
 	rule     string
 	document any
 	valid    bool
+	base     bool // nothing was changed
 }
 
 // cases reads the tables. It fails the test when there are none.
@@ -61,7 +62,7 @@ func readRow(t testing.TB, kind ma2h.Kind, bases, row map[string]any) []tableCas
 		ranges, _ := row[map[bool]string{true: "valid", false: "invalid"}[valid]].(string)
 		for _, minor := range minors(t, ranges) {
 			document := edit(t, copied(base, "0."+strconv.Itoa(minor)), row)
-			all = append(all, tableCase{target{kind, minor}, rule, document, valid})
+			all = append(all, tableCase{target{kind, minor}, rule, document, valid, row["set"] == nil && row["drop"] == nil})
 		}
 	}
 	if len(all) == 0 {
@@ -138,6 +139,14 @@ func put(t testing.TB, document any, pointer string, v any, drop bool) any {
 		at = step(at, token)
 	}
 	last := tokens[len(tokens)-1]
+	if a, ok := at.([]any); ok {
+		i, err := strconv.Atoi(last)
+		if err != nil || i >= len(a) || drop {
+			t.Fatalf("there is nothing to set at %s", pointer)
+		}
+		a[i] = v
+		return document
+	}
 	o, ok := at.(map[string]any)
 	if _, has := o[last]; !ok || drop && !has {
 		t.Fatalf("there is nothing at %s", pointer)

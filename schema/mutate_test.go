@@ -6,12 +6,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
 // breeder makes mutants of the known documents. Two breeders of one seed make the same ones.
 type breeder struct {
 	rng     *rand.Rand
 	seeds   []tableCase
+	byKind  map[ma2h.Kind][]tableCase
 	names   []string         // member names of the seeds
 	values  map[string][]any // what the seeds hold under a name
 	strings []string
@@ -36,10 +39,11 @@ var numbers = []json.Number{
 
 // newBreeder gathers what the seeds are made of.
 func newBreeder(seeds []tableCase, seed, stream uint64) *breeder {
-	b := &breeder{rng: rand.New(rand.NewPCG(seed, stream)), seeds: seeds, values: map[string][]any{}}
+	b := &breeder{rng: rand.New(rand.NewPCG(seed, stream)), seeds: seeds, byKind: map[ma2h.Kind][]tableCase{}, values: map[string][]any{}}
 	found := map[string]bool{}
 	for _, c := range seeds {
 		b.gather(c.document, found)
+		b.byKind[c.kind] = append(b.byKind[c.kind], c)
 	}
 	b.names = slices.Sorted(maps.Keys(b.values))
 	b.strings = append(slices.Sorted(maps.Keys(found)), edges...)
@@ -68,10 +72,7 @@ func pick[T any](b *breeder, from []T) T { return from[b.rng.IntN(len(from))] }
 
 // mutant returns a document with one to three changes, and what to hold it to: mostly what its seed was held to.
 func (b *breeder) mutant() (target, any) {
-	seed := pick(b, b.seeds)
-	for !seed.valid && b.rng.IntN(4) > 0 {
-		seed = pick(b, b.seeds)
-	}
+	seed := b.seed()
 	tg := seed.target
 	switch b.rng.IntN(20) {
 	case 0, 1, 2:
@@ -86,6 +87,20 @@ func (b *breeder) mutant() (target, any) {
 		v = b.change(v)
 	}
 	return tg, v
+}
+
+// seed picks a document, mostly a valid one. Half the time every kind is as likely as any other, half the time the kinds
+// with the most rules are likelier.
+func (b *breeder) seed() tableCase {
+	from := b.seeds
+	if b.rng.IntN(2) == 0 {
+		from = b.byKind[pick(b, kinds).kind]
+	}
+	seed := pick(b, from)
+	for !seed.valid && b.rng.IntN(4) > 0 {
+		seed = pick(b, from)
+	}
+	return seed
 }
 
 // change changes one place of the document; deep places as likely as others.

@@ -31,8 +31,8 @@ type Document struct {
 }
 
 // Parse reads one JSON value and refuses what Go's decoders would mend or merge in silence: doubled member names, halves
-// of surrogate pairs, invalid UTF-8, numbers that no double can hold, and nesting beyond MaxDepth (spec §9.2 with RFC 8785
-// §3.1 and §3.2.2; RFC 7493). The error is a validation_error with the field's path.
+// of surrogate pairs, invalid UTF-8, numbers that no double can hold, too large or too small, and nesting beyond MaxDepth
+// (spec §9.2 with RFC 8785 §3.1 and §3.2.2; RFC 7493). The error is a validation_error with the field's path.
 func Parse(data []byte) (Document, *Error) {
 	p := parser{dec: jsontext.NewDecoder(bytes.NewReader(data))}
 	v, err := p.value()
@@ -141,7 +141,7 @@ func (p *parser) depth() error {
 
 func (p *parser) number(s string) (any, error) {
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(f, 0) {
+	if err != nil || math.IsInf(f, 0) || f == 0 && !parseDecimal(s).zero() {
 		return nil, FieldErrorf(CodeValidationError, string(p.dec.StackPointer()),
 			"The number is outside the range of a double; send it as a string.")
 	}
