@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// ReadResolve reads the body of a resolve. What contradicts itself is invalid_field, what is malformed
-// validation_error (spec §8.8).
+// ReadResolve reads the body of a resolve. What is malformed is a validation_error. What contradicts itself is left to
+// CheckAnswer: whoever is late shall hear that, not what is wrong with the answer (spec §8.8).
 func ReadResolve(body []byte, l Limits) (*Resolve, *Error) {
 	if len(body) > l.AnswerBytes {
 		return nil, FieldErrorf(CodeInvalidField, "", "The answer has %d bytes, and at most %d are taken.", len(body), l.AnswerBytes)
@@ -17,7 +17,7 @@ func ReadResolve(body []byte, l Limits) (*Resolve, *Error) {
 		return nil, err
 	}
 	if err := resolveRules(o); err != nil {
-		return nil, err
+		return &Resolve{invalid: err}, nil
 	}
 	if err := Shape(KindResolveRequest, minorNewest, d.Value); err != nil {
 		return nil, err
@@ -29,7 +29,8 @@ func ReadResolve(body []byte, l Limits) (*Resolve, *Error) {
 	return &r, nil
 }
 
-// resolveRules: value stands exactly with answered, and a resolver asserts only what a resolver may.
+// resolveRules: value stands exactly with answered, a checklist never with what ends an ask, and a resolver asserts only
+// what a resolver may.
 func resolveRules(o map[string]any) *Error {
 	resolution, ok := o["resolution"].(string)
 	if !ok {
@@ -48,12 +49,18 @@ func resolveRules(o map[string]any) *Error {
 	if Status(resolution) != StatusAnswered && given {
 		return FieldErrorf(CodeInvalidField, "/value", "Only an answer has a value; leave it out of %s.", resolution)
 	}
+	if _, ok := o["checklist"]; ok && (Status(resolution) == StatusAnswered || Status(resolution) == StatusDeclined) {
+		return FieldErrorf(CodeInvalidField, "/checklist", "Only a task has a checklist; leave it out of %s.", resolution)
+	}
 	return nil
 }
 
 // CheckAnswer holds a resolve to the message it answers: the verb, what the message permits, and the value (spec §5.2,
 // §8.8).
 func (m *Message) CheckAnswer(r *Resolve, v Version) (edited bool, _ *Error) {
+	if r.invalid != nil {
+		return false, r.invalid
+	}
 	if m.Type == TypeTask {
 		return false, checkTask(r)
 	}

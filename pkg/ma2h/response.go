@@ -65,6 +65,8 @@ type Resolve struct {
 	Value      jsontext.Value  `json:"value,omitzero"`
 	Comment    string          `json:"comment,omitzero"`
 	Checklist  []ChecklistItem `json:"checklist,omitzero"`
+
+	invalid *Error // what contradicts itself, for CheckAnswer
 }
 
 // Resolved is the answer to a resolve (spec §8.8). It carries none of the submitter's state.
