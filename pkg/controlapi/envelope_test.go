@@ -1,9 +1,15 @@
 package controlapi_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"testing"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
 // doc is a JSON object that a test writes.
@@ -141,3 +147,23 @@ func manyParts(n int) []doc {
 	}
 	return parts
 }
+
+func mustParse(t *testing.T, body []byte) any {
+	d, err := ma2h.Parse(body)
+	if err != nil {
+		t.Errorf("%q is no JSON: %v", body, err)
+	}
+	return d.Value
+}
+
+func keysOf(v any) []string {
+	o, _ := v.(map[string]any)
+	return slices.Sorted(maps.Keys(o))
+}
+
+func without(d doc, name string) doc {
+	delete(d, name)
+	return d
+}
+
+func contains(body []byte, text string) bool { return bytes.Contains(body, []byte(text)) }

@@ -1,0 +1,159 @@
+package controlapi_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+func TestB29_OnlyTheSubmitterPolls(t *testing.T) {
+	onStores(t, func(t *testing.T, s *suite) {
+		bot, alice := s.agent("bot"), s.person("alice")
+		id := bot.accepted(s.ask())
+		unknown := "msg_" + "00000000000000000000000000"
+		strangers := map[string]*caller{
+			"another agent": s.agent("other"), "a person": alice, "an agent of the person's name": s.agent("alice"),
+			"an id that goes on": s.agent("bot2"),
+		}
+		for what, c := range strangers {
+			s.run(what, func() {
+				foreign := c.get(id).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+				// Whether the id exists must not show.
+				if other := c.get(unknown).is(http.StatusNotFound); !bytes.Equal(foreign.body, other.body) {
+					s.t.Errorf("a foreign id gets %s, an unknown one %s; want the same", foreign.body, other.body)
+				}
+			})
+		}
+		for _, malformed := range []string{"msg_", "msg_1", "res_" + id[4:], "rcpt_" + id[4:], id + "0", id[4:], "MSG_" + id[4:], "%00"} {
+			bot.get(malformed).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+		}
+		alice.answers(id, "approve").is(http.StatusOK)
+		for what, c := range strangers {
+			s.run(what+" afterwards", func() { c.get(id).refused(http.StatusNotFound, ma2h.CodeNotFound, "") })
+		}
+		same(t, "the submitter reads", bot.get(id).is(http.StatusOK).str("/status"), "answered")
+	})
+}
+
+func TestB29_DeletedIsGone(t *testing.T) {
+	onStoresWith(t, doc{"retention_days": 1}, func(_ *testing.T, s *suite) {
+		bot, other := s.agent("bot"), s.agent("other")
+		id := bot.accepted(s.notify())
+		s.later(48*time.Hour + time.Millisecond)
+		bot.get(id).refused(http.StatusGone, ma2h.CodeGone, "")
+		other.get(id).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+	})
+}
+
+func TestB30_TheSubmittersGETStampsTheDelivery(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		s.owns("alice", "bot")
+		bot, alice, other := s.agent("bot"), s.person("alice"), s.agent("other")
+		for _, end := range []struct {
+			envelope doc
+			resolve  doc
+		}{
+			{s.ask(), doc{"resolution": "answered", "value": "approve"}},
+			{s.task(), doc{"resolution": "completed"}},
+		} {
+			id := bot.accepted(end.envelope)
+			s.writesNothing(func() { bot.get(id).is(http.StatusOK).lacks("/delivery") })
+			alice.resolve(id, end.resolve).is(http.StatusOK)
+			// Others who look stamp nothing.
+			s.writesNothing(func() {
+				alice.read(id).is(http.StatusOK).lacks("/delivery")
+				alice.send("GET", "/v1/waiting", nil).is(http.StatusOK)
+				s.control("GET", "outcomes?id="+id, nil).is(http.StatusOK)
+				other.get(id).is(http.StatusNotFound)
+			})
+			s.later(time.Minute)
+			first := s.now
+			delivered := doc{"state": "delivered-to-agent", "delivered_at": stamp(first)}
+			bot.get(id).is(http.StatusOK).shows("/delivery", delivered)
+			s.later(time.Minute)
+			s.writesNothing(func() { bot.get(id).is(http.StatusOK).shows("/delivery", delivered) })
+			alice.read(id).shows("/delivery", delivered)
+		}
+	})
+}
+
+func TestB30_NotModifiedStampsNothing(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot, alice := s.agent("bot"), s.person("alice")
+		id := bot.accepted(s.ask())
+		alice.answers(id, "approve").is(http.StatusOK)
+		s.later(time.Minute)
+		s.writesNothing(func() { bot.get(id + "?since=" + stamp(s.now)).is(http.StatusNotModified) })
+		bot.get(id).shows("/delivery/delivered_at", stamp(s.now))
+	})
+}
+
+func TestB31_UnaddressedMessagesHaveNoMailbox(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot, alice := s.agent("bot"), s.person("alice")
+		notify := bot.accepted(s.notify())
+		bot.get(notify).is(http.StatusOK).shows("/status", "delivered").lacks("/mailbox", "/delivery", "/response")
+		for _, envelope := range []doc{s.ask(), s.task()} {
+			id := bot.accepted(envelope)
+			bot.get(id).shows("/status", "open").lacks("/mailbox", "/delivery", "/response")
+			alice.resolve(id, resolveOf(envelope)).is(http.StatusOK)
+			bot.get(id).shows("/delivery/state", "delivered-to-agent").lacks("/mailbox")
+			bot.ack(id, nil).is(http.StatusOK)
+			bot.get(id).shows("/delivery/state", "acknowledged").lacks("/mailbox")
+		}
+	})
+}
+
+// resolveOf is a resolve that fits an envelope.
+func resolveOf(envelope doc) doc {
+	if envelope["type"] == "task" {
+		return doc{"resolution": "completed"}
+	}
+	return doc{"resolution": "answered", "value": "approve"}
+}
+
+func TestB32_SinceAsksForChangesOnly(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot, alice := s.agent("bot"), s.person("alice")
+		id := bot.accepted(s.ask())
+		since := func(at time.Time) string { return id + "?since=" + url.QueryEscape(stamp(at)) }
+		s.later(time.Minute)
+		a := bot.get(since(noon)).is(http.StatusNotModified)
+		same(s.t, "body of 304", string(a.body), "")
+		bot.get(since(noon.Add(-time.Millisecond))).is(http.StatusOK).shows("/status", "open")
+		alice.answers(id, "approve").is(http.StatusOK)
+		bot.get(since(noon)).is(http.StatusOK).shows("/status", "answered")
+		bot.get(since(s.now)).is(http.StatusNotModified)
+		bot.get(id + "?since=" + url.QueryEscape("2026-03-14T13:00:00+01:00")).is(http.StatusOK)
+		for _, bad := range []string{"yesterday", "", "1773489600", "2026-03-14"} {
+			bot.get(id+"?since="+bad).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/since")
+		}
+	})
+}
+
+func TestB32_SinceSeesAnExpiryThatNobodyNoticed(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot := s.agent("bot")
+		id := bot.accepted(s.ask(expires(stamp(noon.Add(time.Hour)))))
+		s.later(2 * time.Hour)
+		bot.get(id+"?since="+stamp(noon.Add(time.Minute))).is(http.StatusOK).shows("/status", "expired")
+	})
+}
+
+func TestB32_WaitUnderAVirtualClockCountsAsNone(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot := s.agent("bot")
+		id := bot.accepted(s.ask())
+		// Were they to wait, the test would take minutes.
+		for _, wait := range []string{"60", "0", "3600", "0.5", "1e9"} {
+			bot.get(id+"?wait="+wait).is(http.StatusOK).shows("/status", "open")
+		}
+		for _, bad := range []string{"soon", "", "-1", "NaN", "1s"} {
+			bot.get(id+"?wait="+bad).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/wait")
+		}
+	})
+}
