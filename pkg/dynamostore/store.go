@@ -53,43 +53,38 @@ func (s *Store) Get(ctx context.Context, keys ...record.Key) ([]record.Record, e
 	return records, nil
 }
 
+// batchGet asks again for what DynamoDB leaves out: at once if an answer brought something, since it is cut at 16 MB, and
+// after a pause if not.
 func (s *Store) batchGet(ctx context.Context, keys []record.Key) (map[record.Key]record.Record, error) {
-	want := &types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
-	for _, k := range keys {
-		want.Keys = append(want.Keys, s.itemKey(k))
-	}
 	found := make(map[record.Key]record.Record, len(keys))
-	for retry := (retry{}); ; {
+	left := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	for _, k := range keys {
+		left.Keys = append(left.Keys, s.itemKey(k))
+	}
+	for retry := (retry{}); len(left.Keys) > 0; {
 		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{s.table: *want},
+			RequestItems: map[string]types.KeysAndAttributes{s.table: left},
 		})
 		if err != nil && !throttled(err) {
 			return nil, err
 		}
-		progress := false
-		if err == nil {
-			for _, i := range out.Responses[s.table] {
-				r, err := s.record(i)
-				if err != nil {
-					return nil, err
-				}
-				found[r.Key] = r
-				progress = true
+		if err != nil || len(out.Responses[s.table]) == 0 && len(out.UnprocessedKeys) > 0 {
+			if err := retry.wait(ctx, err); err != nil {
+				return nil, err
 			}
-			left, ok := out.UnprocessedKeys[s.table]
-			if !ok || len(left.Keys) == 0 {
-				return found, nil
-			}
-			want = &left
-		}
-		if progress { // an answer is cut at 16 MB: no reason to wait
-			retry.reset()
 			continue
 		}
-		if err := retry.wait(ctx, err); err != nil {
-			return nil, err
+		retry.reset()
+		for _, i := range out.Responses[s.table] {
+			r, err := s.record(i)
+			if err != nil {
+				return nil, err
+			}
+			found[r.Key] = r
 		}
+		left = out.UnprocessedKeys[s.table]
 	}
+	return found, nil
 }
 
 // List implements record.Store by strongly consistent Queries, as many as the megabyte of an answer makes necessary.

@@ -23,7 +23,7 @@ func BenchmarkRequest(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				defer s.Close() //nolint:errcheck // the benchmark is over
+				defer s.Close()
 				run(b, s, clients, request)
 			})
 		}
@@ -33,7 +33,7 @@ func BenchmarkRequest(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer s.Close() //nolint:errcheck // the benchmark is over
+		defer s.Close()
 		run(b, s, 1, ask)
 	})
 }

@@ -14,7 +14,6 @@ type conn struct {
 	raw   driver.Conn
 	stmts [numQueries]driver.Stmt
 	args  []driver.NamedValue
-	pending
 }
 
 func (c *conn) close() error {

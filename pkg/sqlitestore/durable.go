@@ -5,9 +5,6 @@ package sqlitestore
 // readsShareTheWriter gives reads connections of their own.
 const readsShareTheWriter = false
 
-// pending is empty: no transaction outlives its group.
-type pending struct{}
-
 // begin opens the transaction of a group.
 func (c *conn) begin() error {
 	_, err := c.exec(queryBegin)
