@@ -106,7 +106,7 @@ func (a *demoAgent) work(ctx context.Context, expires time.Duration) error {
 	case got := <-a.pushes:
 		return a.check(ctx, ack, &got)
 	case <-ctx.Done():
-		return ctx.Err()
+		return exit(exitInterrupt) // the demo says why
 	}
 }
 
@@ -142,7 +142,7 @@ func received(got *push) string {
 	case r.Resolution == ma2h.StatusExpired:
 		return "Nobody answered in time. I was pushed the default that I had asked for: " + valueText(r.Response.Value) + "."
 	}
-	return fmt.Sprintf("The question was %s. I was pushed that too.", r.Resolution)
+	return fmt.Sprintf("%s %s the question. That was pushed to me.", r.Response.Actor, r.Resolution)
 }
 
 // compare pulls the message and holds the Response in it to the pushed one.

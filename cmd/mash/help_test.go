@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestHelp_NamesEveryFlag holds each help text to the flags that there are: all of them, and no other.
+func TestHelp_NamesEveryFlag(t *testing.T) {
+	t.Parallel()
+	declared, texts := map[string]map[string]bool{}, map[string]string{}
+	for _, c := range commands() {
+		if c.hidden {
+			continue
+		}
+		group, _, _ := strings.Cut(c.name, " ") // the agent commands share a text
+		if declared[group] == nil {
+			declared[group] = map[string]bool{}
+		}
+		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.setup(flags)
+		flags.VisitAll(func(f *flag.Flag) { declared[group]["--"+f.Name] = true })
+		texts[group] = helpText(c.name)
+	}
+	for group, text := range texts {
+		described := map[string]bool{}
+		for _, name := range regexp.MustCompile(`(?m)^ +(--[a-z-]+)`).FindAllStringSubmatch(text, -1) {
+			described[name[1]] = true
+		}
+		if got, want := slices.Sorted(maps.Keys(described)), slices.Sorted(maps.Keys(declared[group])); !slices.Equal(got, want) {
+			t.Errorf("the help of %s describes %q, and its flags are %q", group, got, want)
+		}
+	}
+}
+
+// TestHelp_Fits holds the help texts to 80 columns, and the general one to all commands.
+func TestHelp_Fits(t *testing.T) {
+	t.Parallel()
+	files, err := helpFiles.ReadDir("help")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no help texts: %v", err)
+	}
+	for _, file := range files {
+		text := helpText(strings.TrimSuffix(file.Name(), ".txt"))
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s has a line of %d columns: %s", file.Name(), n, line)
+			}
+		}
+	}
+	for _, c := range commands() {
+		word, _, _ := strings.Cut(c.name, " ")
+		if !c.hidden && !strings.Contains(helpText(""), "\n  "+word+" ") {
+			t.Errorf("the general help leaves %s out", c.name)
+		}
+	}
+}
+
+// TestHelp_EveryWay asks for each help text in each way there is.
+func TestHelp_EveryWay(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands() {
+		if c.hidden {
+			continue
+		}
+		words := strings.Fields(c.name)
+		ways := [][]string{append([]string{"help"}, words...), append(words, "--help"), append(words, "-h")}
+		if len(words) == 2 {
+			ways = append(ways, []string{words[0], "--help"}, []string{"help", words[0]})
+		}
+		for _, way := range ways {
+			var stdout, stderr bytes.Buffer
+			code := run(t.Context(), append([]string{"mash"}, way...), nil, &stdout, &stderr, noEnv)
+			if code != exitOK || stdout.String() != helpText(c.name) || stdout.Len() == 0 || stderr.Len() > 0 {
+				t.Errorf("mash %q exits %d and prints %q", way, code, stdout.String()+stderr.String())
+			}
+		}
+	}
+}
+
+func noEnv(string) string { return "" }
+
+func TestParse_FlagsStandAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args, want []string
+		tag        string
+	}{
+		{[]string{"a", "--tag", "x", "b"}, []string{"a", "b"}, "x"},
+		{[]string{"--tag=x", "a"}, []string{"a"}, "x"},
+		{[]string{"a", "b", "-tag", "x"}, []string{"a", "b"}, "x"},
+		{[]string{"a", "--", "--tag", "x"}, []string{"a", "--tag", "x"}, ""},
+		{[]string{"--", "-1"}, []string{"-1"}, ""},
+		{nil, nil, ""},
+	} {
+		flags := flag.NewFlagSet("test", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		tag := flags.String("tag", "", "")
+		got, err := parse(flags, c.args)
+		if err != nil || !slices.Equal(got, c.want) || *tag != c.tag {
+			t.Errorf("parse(%q) = %q, %v and tag %q, want %q and tag %q", c.args, got, err, *tag, c.want, c.tag)
+		}
+	}
+}
+
+// TestRun_Interrupted holds to the exit code of a command that Ctrl-C ends.
+func TestRun_Interrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	env := func(name string) string {
+		return map[string]string{"MASH_URL": "http://127.0.0.1:1", "MASH_TOKEN": "mash_x"}[name]
+	}
+	if code := run(ctx, []string{"mash", "ask", "Now?"}, nil, io.Discard, &stderr, env); code != exitInterrupt {
+		t.Errorf("exits %d, want %d: %s", code, exitInterrupt, &stderr)
+	}
+}
