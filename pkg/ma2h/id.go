@@ -28,7 +28,7 @@ func Tail(sum []byte) string { return tailEncoding.EncodeToString(sum[:17])[:Tai
 // NewTail returns 26 random characters.
 func NewTail() string {
 	var b [17]byte
-	rand.Read(b[:]) //nolint:errcheck // crypto/rand.Read never returns an error
+	rand.Read(b[:]) // never returns an error
 	return Tail(b[:])
 }
 

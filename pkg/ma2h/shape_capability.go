@@ -86,7 +86,8 @@ func checkInterAgent(o map[string]any, minor int) *fault {
 	kinds, _ := leg["entry_kinds"].([]any)
 	for _, kind := range []string{"message", "response", "receipt"} {
 		if !slices.Contains(kinds, any(kind)) {
-			return wrong("/inter_agent/entry_kinds", "Name message, response and receipt in entry_kinds; mail between agents needs all three.")
+			return wrong("/inter_agent/entry_kinds",
+				"Name message, response and receipt in entry_kinds; mail between agents needs all three.")
 		}
 	}
 	return nil

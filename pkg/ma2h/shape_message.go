@@ -9,7 +9,7 @@ var messageForm = &object{
 		{name: "created_at", form: instant, required: true},
 		{name: "agent", form: agentForm, required: true},
 		{name: "to", form: address, since: MinorInterAgent},
-		{name: "to", form: never("Declare ma2h_version 0.5 or later to send to an agent, or leave out to."), until: MinorInterAgent - 1},
+		{name: "to", form: tooOldForTo, until: MinorInterAgent - 1},
 		{name: "title", form: title, required: true},
 		{name: "body", form: text},
 		{name: "priority", form: priority},
@@ -32,10 +32,16 @@ var agentForm = &object{members: []member{
 	{name: "run_id", form: filled, required: true},
 	{name: "runtime", form: enum{"github-actions", "cli", "cloud", "desktop", "openclaw", "other"}},
 	{name: "session", form: sessionID, since: MinorInterAgent},
-	{name: "session", form: never("Declare ma2h_version 0.5 or later to name a session, or leave out agent.session."), until: MinorInterAgent - 1},
+	{name: "session", form: tooOldForSession, until: MinorInterAgent - 1},
 	{name: "project", form: text},
 	{name: "labels", form: labels},
 }}
+
+// Ignoring these in an older message would misroute it to a person (spec §4).
+var (
+	tooOldForTo      = never("Declare ma2h_version 0.5 or later to send to an agent, or leave out to.")
+	tooOldForSession = never("Declare ma2h_version 0.5 or later to name a session, or leave out agent.session.")
+)
 
 // checkVerb holds the blocks of a message to its type, and an addressed one to what its leg needs.
 func checkVerb(o map[string]any, minor int) *fault {

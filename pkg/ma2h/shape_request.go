@@ -142,7 +142,8 @@ func checkAnswerSchema(o map[string]any, minor int) *fault {
 		return wrong("/type", `Send type as "object"; the answer is an object.`)
 	}
 	if len(part(schema, "properties")) == 0 {
-		return wrong("/properties", "Send properties as an object with at least one member; the person needs something to fill in.")
+		return wrong("/properties",
+			"Send properties as an object with at least one member; the person needs something to fill in.")
 	}
 	return nil
 }
