@@ -197,7 +197,8 @@ func (h *Hub) putAgent(ctx context.Context, c *Caller, was record.Record, a *Age
 	return nil
 }
 
-// RotateAgent gives an agent a new token beside its latest one, and nothing older.
+// RotateAgent gives an agent a new token beside its latest one, and nothing older. The push secret stays what it is, and
+// is shown again, so that whoever sets up the agent anew has everything.
 func (h *Hub) RotateAgent(ctx context.Context, c *Caller, id string) (*NewCredentials, error) {
 	a, rec, err := h.agentOf(ctx, c, id)
 	if err != nil {
@@ -206,7 +207,12 @@ func (h *Hub) RotateAgent(ctx context.Context, c *Caller, id string) (*NewCreden
 	if a.Revoked {
 		return nil, ma2h.Errorf(ma2h.CodeNotFound, "The agent is revoked; add it again.")
 	}
-	made := &NewCredentials{ID: id, Token: h.addCredential(a)}
+	made := &NewCredentials{ID: id, Token: h.addCredential(a), SecretRef: PushSecretRef}
+	secret, err := h.pushKey(ctx, a, &ma2h.CallbackAuth{SecretRef: PushSecretRef})
+	if err != nil {
+		return nil, fmt.Errorf("open push secret: %w", err)
+	}
+	made.PushSecret = string(secret)
 	return made, h.putAgent(ctx, c, rec, a, "agent_rotate")
 }
 
