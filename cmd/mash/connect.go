@@ -54,7 +54,7 @@ func ownerClient(at localhub.Folder) (*client.Client, error) {
 	address, err := at.Address()
 	token, tokenErr := at.OwnerToken()
 	if err = errors.Join(err, tokenErr); err != nil {
-		return nil, fmt.Errorf("the hub of the data folder %s is not ready; wait a moment and try again: %w", at, err)
+		return nil, fmt.Errorf("the hub of the data folder %s is not ready; wait a moment and try again", at)
 	}
 	c := client.New(address, token)
 	c.Patience = -1

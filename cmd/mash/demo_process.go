@@ -46,8 +46,8 @@ func startDemoAgent(
 	if err != nil {
 		return nil, fmt.Errorf("hand over the agent's port: %w", err)
 	}
-	defer port.Close() //nolint:errcheck // a copy
-	cmd := exec.CommandContext(ctx, self)
+	defer port.Close()                    //nolint:errcheck // a copy
+	cmd := exec.CommandContext(ctx, self) //nolint:gosec // this very program
 	cmd.Args = []string{"mash", demoAgentName, "--expires", strconv.FormatInt(d.giveUp.Milliseconds(), 10) + "ms"}
 	cmd.Env = []string{
 		"MASH_URL=" + d.hub.URL, "MASH_TOKEN=" + c.Token, "MASH_PUSH_SECRET=" + c.PushSecret,

@@ -102,7 +102,7 @@ func (p *program) text(value string) (string, error) {
 		return string(b), nil
 	}
 	if path, ok := strings.CutPrefix(value, "@"); ok {
-		b, err := os.ReadFile(path)
+		b, err := os.ReadFile(path) //nolint:gosec // a file that the person named
 		if err != nil {
 			return "", fmt.Errorf("cannot read %s; check the path behind the @", path)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"regexp"
@@ -32,6 +33,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"await": await, "until": until, "exits": exits, "capture": capture, "exports": exports, "paste": paste,
+			"fetch": fetch,
 		},
 	})
 }
@@ -135,6 +137,18 @@ func paste(ts *testscript.TestScript, _ bool, _ []string) {
 	answer, err := io.ReadAll(resp.Body)
 	ts.Check(err)
 	fmt.Fprintf(ts.Stdout(), "%d %s\n", resp.StatusCode, answer)
+}
+
+// fetch opens a link as a browser does, and prints the status and the page: fetch URL.
+func fetch(ts *testscript.TestScript, _ bool, args []string) {
+	jar, err := cookiejar.New(nil)
+	ts.Check(err)
+	resp, err := (&http.Client{Jar: jar}).Get(args[0])
+	ts.Check(err)
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%d\n%s\n", resp.StatusCode, page)
 }
 
 // shellWords splits a command as a shell does that knows single quotes and backslashes.

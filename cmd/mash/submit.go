@@ -55,7 +55,7 @@ func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitF
 	if m.Type == ma2h.TypeNotify || w.no {
 		return p.printSent(ack, m.Type, d.json)
 	}
-	fmt.Fprintf(p.stderr, "Sent as %s; waiting for the answer. It is given at\n  %s\n", ack.ID, clean(ack.ReviewURL))
+	fmt.Fprintf(p.stderr, "Sent as %s; waiting for the answer, which can be given at\n  %s\n", ack.ID, clean(ack.ReviewURL))
 	return p.wait(ctx, c, ack.ID, w.timeout, func(r *ma2h.Response) error { return p.printResponse(r, d.json) })
 }
 

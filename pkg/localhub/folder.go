@@ -46,14 +46,14 @@ const (
 // hold makes the folder and locks it until release, or until the process ends however it ends.
 func (f Folder) hold() (release func(), _ error) {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
+		return nil, fmt.Errorf("cannot make the data folder %s: %w; choose another with --data", f, errors.Unwrap(err))
 	}
 	lock, err := os.OpenFile(f.lockFile(), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the data folder: %w", err)
+		return nil, fmt.Errorf("cannot use the data folder %s: %w; choose another with --data", f, errors.Unwrap(err))
 	}
 	for try := 0; ; try++ {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a file descriptor fits
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			break
 		}
