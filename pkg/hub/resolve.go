@@ -60,18 +60,32 @@ func (h *Hub) resolveOpen(ctx context.Context, c *Caller, m *message, r *ma2h.Re
 }
 
 // mayResolve holds the attested actor to the message's resolvers (spec §9.1). Those who may not even know of the message
-// get what an unknown id gets.
+// get what an unknown id gets. A notify passes here: that nobody resolves one is said to all who may know of it.
 func (h *Hub) mayResolve(c *Caller, s *State) error {
 	if s.Account != c.Account.Ref {
 		return errUnknown()
 	}
-	if s.allows(c) {
+	switch {
+	case s.allows(c):
+		return nil
+	case !s.mayKnow(c):
+		return errUnknown()
+	case s.Type == ma2h.TypeNotify:
 		return nil
 	}
-	if c.Person != nil || c.Agent != nil && c.Agent.Ref == s.AgentRef {
-		return ma2h.Errorf(ma2h.CodeNotAuthorized, "You are not among those who may resolve this message.")
+	return ma2h.Errorf(ma2h.CodeNotAuthorized, "You are not among those who may resolve this message.")
+}
+
+// mayKnow says whether a caller of the account may know of the message: people, the submitter, and an agent that is listed
+// with a session, of which it has presented none.
+func (s *State) mayKnow(c *Caller) bool {
+	if c.Agent == nil {
+		return c.Person != nil
 	}
-	return errUnknown()
+	return c.Agent.Ref == s.AgentRef || slices.ContainsFunc(s.Resolvers, func(entry string) bool {
+		a, ok := ma2h.ParseAddress(entry)
+		return ok && a.AgentID == c.Agent.ID
+	})
 }
 
 // allows says whether the caller may resolve. Without any list only the submitting agent's own identity may (spec §9.1).
