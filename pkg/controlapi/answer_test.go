@@ -61,10 +61,11 @@ func lookUp(v any, pointer string) any {
 			continue
 		}
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		o, ok := v.(map[string]any)
-		if !ok {
-			return absent{}
+		if d, ok := v.(doc); ok {
+			v = map[string]any(d)
 		}
+		o, _ := v.(map[string]any)
+		var ok bool
 		if v, ok = o[token]; !ok {
 			return absent{}
 		}

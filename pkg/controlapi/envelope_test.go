@@ -45,8 +45,10 @@ func clone(v any) any {
 // drop removes a member.
 func drop(pointer string) edit {
 	return func(d doc) {
-		o, name := walk(d, pointer)
-		delete(o, name)
+		if lookUp(map[string]any(d), pointer) != (absent{}) {
+			o, name := walk(d, pointer)
+			delete(o, name)
+		}
 	}
 }
 
@@ -111,7 +113,9 @@ func fillIn() edit {
 func expires(at string) edit { return set("/expires_at", at) }
 
 // resolvers lists who may resolve an ask.
-func resolvers(list ...string) edit { return set("/request/allowed_resolvers", list) }
+func resolvers(list ...string) edit {
+	return set("/request/allowed_resolvers", append([]string{}, list...))
+}
 
 // callback wants the Response pushed.
 func callback(url string) edit {

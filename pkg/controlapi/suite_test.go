@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mash-hub/mash/pkg/controlapi"
+	"github.com/mash-hub/mash/pkg/dynamostore/dynamotest"
 	"github.com/mash-hub/mash/pkg/localhub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
@@ -37,16 +37,12 @@ type engine struct {
 	open func(t *testing.T) record.Store
 }
 
-// engines returns the stores that every behaviour is tested on. DynamoDB is among them where MASH_DYNAMO_ENDPOINT names an
-// emulator; with MASH_REQUIRE_ALL=1 it has to be.
+// engines returns the stores that every behaviour is tested on; DynamoDB where there is an emulator (see dynamotest).
 func engines(t *testing.T) []engine {
 	t.Helper()
 	all := []engine{{"SQLite", openSQLite}}
-	if os.Getenv("MASH_DYNAMO_ENDPOINT") != "" {
-		return append(all, engine{"DynamoDB", openDynamoDB})
-	}
-	if os.Getenv("MASH_REQUIRE_ALL") == "1" {
-		t.Error("MASH_REQUIRE_ALL=1, and MASH_DYNAMO_ENDPOINT names no DynamoDB; run make aws-up")
+	if dynamotest.Wanted(t) {
+		all = append(all, engine{"DynamoDB", func(t *testing.T) record.Store { return dynamotest.Store(t) }})
 	}
 	return all
 }
