@@ -127,8 +127,8 @@ func answer(r *http.Request, status int, body any) (*http.Response, error) {
 // open returns a Store whose requests go over the line. Without the SDK's own retries a fault meets ours at once.
 func open(t *testing.T, options ...func(*dynamodb.Options)) (*dynamostore.Store, *line) {
 	t.Helper()
-	l := &line{next: dynamotest.Transport()}
-	table := dynamotest.Table(t, dynamotest.Client(dynamotest.Transport()))
+	l := &line{next: dynamotest.Transport(t)}
+	table := dynamotest.Table(t, dynamotest.Client(l.next))
 	return dynamostore.New(dynamotest.Client(l, options...), table), l
 }
 

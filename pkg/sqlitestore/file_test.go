@@ -213,7 +213,7 @@ func TestFailureOfTheStore(t *testing.T) {
 // TestManyInMemory makes as many stores as a conformance run has tenants; each must be alone.
 func TestManyInMemory(t *testing.T) {
 	t.Parallel()
-	for i := range 300 {
+	for i := range 100 {
 		s := openMemory(t)
 		r := record.Record{Key: record.Key{Part: "p", Sort: "k"}, Kind: "test", Body: []byte{byte(i)}}
 		if err := s.Commit(t.Context(), record.Put(r, "")); err != nil {

@@ -50,7 +50,7 @@ func required() bool { return os.Getenv("MASH_REQUIRE_ALL") == "1" }
 // Store returns a Store of its own for one test, empty, on a table that goes with the test.
 func Store(t testing.TB) record.Store {
 	t.Helper()
-	client := Client(Transport())
+	client := Client(Transport(t))
 	return dynamostore.New(client, Table(t, client))
 }
 
@@ -83,9 +83,12 @@ func Client(rt http.RoundTripper, options ...func(*dynamodb.Options)) *dynamodb.
 }
 
 // Transport returns a transport that sends a request's body from one buffer. The emulator may answer before the SDK's
-// own body has been read to its end; then the answer is lost, and the SDK repeats a request that was done.
-func Transport() http.RoundTripper {
-	return buffering{http.DefaultTransport}
+// own body has been read to its end; then the answer is lost, and the SDK repeats a request that was done. It keeps its
+// connections until the end of the test, since a test sends many requests at once.
+func Transport(t testing.TB) http.RoundTripper {
+	next := &http.Transport{MaxIdleConnsPerHost: 64}
+	t.Cleanup(next.CloseIdleConnections)
+	return buffering{next}
 }
 
 type buffering struct{ next http.RoundTripper }
