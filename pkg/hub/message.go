@@ -242,7 +242,7 @@ func (h *Hub) retire(ctx context.Context, m *message) error {
 	})
 }
 
-// delete leaves a tombstone, which answers that the message is gone (spec §8.2).
+// delete leaves a tombstone, which answers that the message is gone (spec §8.2), to the same callers as before.
 func (h *Hub) delete(ctx context.Context, m *message) error {
 	var erase []record.Write
 	if m.content.Rev != "" {
@@ -254,6 +254,7 @@ func (h *Hub) delete(ctx context.Context, m *message) error {
 		}
 		*s = State{
 			ID: s.ID, Account: s.Account, AgentRef: s.AgentRef, Type: s.Type, Digest: s.Digest,
+			Resolvers: s.Resolvers, ResolversListed: s.ResolversListed, ResolversDefaulted: s.ResolversDefaulted,
 			Status: s.Status, StatusAt: s.StatusAt, Deleted: true, DeletedAt: h.deletion(s),
 		}
 		return true
