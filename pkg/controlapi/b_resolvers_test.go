@@ -174,7 +174,7 @@ func TestChoice_AskWithoutResolversIsAcceptedAndMarked(t *testing.T) {
 		same(s.t, "warnings of a listed ask", warnings(s.ask()), unmarked)
 		same(s.t, "warnings of a notify", warnings(s.notify()), unmarked)
 		id := bot.accepted(s.ask(none))
-		alice.read(id).is(http.StatusOK).shows("/resolvers", nil, "/may_resolve", false)
+		alice.read(id).is(http.StatusOK).shows("/resolvers", []string{}, "/may_resolve", false)
 	})
 }
 
