@@ -73,6 +73,7 @@ func (v *visit) answer() error {
 		return err
 	}
 	if m.Type == ma2h.TypeNotify {
+		v.w.Header().Set("Allow", http.MethodGet)
 		return ma2h.Errorf(ma2h.CodeMethodNotAllowed, "A notify wants no answer.")
 	}
 	if m.Response != nil {

@@ -13,14 +13,14 @@ func english() catalogue {
 
 		"who.you": "you", "who.person": "%s", "who.agent": "agent %s", "who.system": "the hub",
 
-		"inbox.title": "Inbox", "inbox.waiting": "Waits for an answer", "inbox.told": "You were told",
+		"inbox.title": "Inbox", "inbox.waiting": "Waiting for an answer", "inbox.told": "You were told",
 		"inbox.ended": "Lately decided",
 		"inbox.empty": "Nothing waits for you.",
 		"inbox.empty.text": "When an agent asks something, it stands here. To try it, make an agent and let it ask; " +
 			"the first command prints what the second one needs.",
 		"inbox.empty.told": "No agent has told you anything yet.",
 		"inbox.more":       "These are the oldest %d; more wait behind them.",
-		"run":              "run %s",
+		"run":              "run %s", "run.itself": "%s",
 
 		"row.task": "Open task", "row.decline": "Open", "row.other": "Other answer…",
 		"row.form": "Open form, %d fields", "row.form.one": "Open form, 1 field",
@@ -32,16 +32,17 @@ func english() catalogue {
 		"status.answered": "Answered", "status.declined": "Declined", "status.cancelled": "Withdrawn",
 		"status.expired": "Expired", "status.completed": "Completed", "status.dismissed": "Dismissed",
 
+		"fate.left": "%s left", "fate.waits.others": "Waits until somebody answers",
 		"fate.waits":       "Waits until you answer",
 		"fate.waits.bar":   "It waits until somebody answers.",
 		"fate.default":     "“%s” in %s, if nobody answers",
-		"fate.default.bar": "If nobody answers by %[1]s, the answer is “%[2]s”. That is in %[3]s.",
+		"fate.default.bar": "If nobody answers by %[1]s, the answer is “%[2]s”.",
 		"fate.form":        "Sends its default in %s",
-		"fate.form.bar":    "If nobody answers by %s, the defaults of the form are the answer. That is in %s.",
+		"fate.form.bar":    "If nobody answers by %s, the defaults of the form are the answer.",
 		"fate.expires":     "Expires in %s, without an answer",
-		"fate.expires.bar": "If nobody answers by %s, it expires and the agent gets no answer. That is in %s.",
+		"fate.expires.bar": "If nobody answers by %s, it expires and the agent gets no answer.",
 		"fate.task":        "Expires in %s",
-		"fate.task.bar":    "If nobody has done it by %s, it expires. That is in %s.",
+		"fate.task.bar":    "If nobody has done it by %s, it expires.",
 		"option.default":   "the answer if nobody answers",
 		"option.value":     "sends %s",
 
@@ -62,7 +63,7 @@ func english() catalogue {
 		"folded.values": "%d values", "folded.values.one": "One value", "data.empty": "empty", "text.part": "Text", "data.part": "Data",
 		"file.part": "File", "address.no": "not a web address, so no link: %s",
 
-		"answer.title": "Your answer", "answer.jump": "Answer", "answer.comment": "Comment, sent with your answer",
+		"answer.title": "Your answer", "answer.jump": "To the answer ↓", "answer.comment": "Comment, sent with your answer",
 		"answer.comment.optional": "Optional. The agent reads it as text.",
 		"answer.other":            "Other answer, in your own words", "answer.other.send": "Send this answer",
 		"answer.decline": "Decline to answer", "answer.send": "Send answer", "answer.only.decline": "This ask takes no answer; it can only be declined.",

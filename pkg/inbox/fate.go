@@ -3,6 +3,7 @@ package inbox
 import (
 	"html/template"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -15,6 +16,7 @@ import (
 type fate struct {
 	Row   template.HTML // short, for the list
 	Bar   template.HTML // in full, above the answer
+	Left  template.HTML // how long until then
 	Level string        // "", soon or now; never said by colour alone
 }
 
@@ -29,19 +31,23 @@ func (v *visit) fate(m *hub.Reading) fate {
 		return fate{}
 	}
 	if m.ExpiresAt.IsZero() {
-		return fate{Row: v.words.html("fate.waits"), Bar: v.words.html("fate.waits.bar")}
+		f := fate{Row: v.words.html("fate.waits"), Bar: v.words.html("fate.waits.bar")}
+		if !m.MayResolve {
+			f.Row = v.words.html("fate.waits.others")
+		}
+		return f
 	}
 	left, at := v.clock.left(m.ExpiresAt), v.clock.at(m.ExpiresAt)
-	f := fate{Level: level(m.ExpiresAt.Sub(v.clock.now))}
+	f := fate{Level: level(m.ExpiresAt.Sub(v.clock.now)), Left: v.words.html("fate.left", left)}
 	switch label, mode := v.defaultOf(m); {
 	case m.Type == ma2h.TypeTask:
-		f.Row, f.Bar = v.words.html("fate.task", left), v.words.html("fate.task.bar", at, left)
+		f.Row, f.Bar = v.words.html("fate.task", left), v.words.html("fate.task.bar", at)
 	case mode == ma2h.ModeInput:
-		f.Row, f.Bar = v.words.html("fate.form", left), v.words.html("fate.form.bar", at, left)
+		f.Row, f.Bar = v.words.html("fate.form", left), v.words.html("fate.form.bar", at)
 	case mode != "":
-		f.Row, f.Bar = v.words.html("fate.default", label, left), v.words.html("fate.default.bar", at, label, left)
+		f.Row, f.Bar = v.words.html("fate.default", label, left), v.words.html("fate.default.bar", at, label)
 	default:
-		f.Row, f.Bar = v.words.html("fate.expires", left), v.words.html("fate.expires.bar", at, left)
+		f.Row, f.Bar = v.words.html("fate.expires", left), v.words.html("fate.expires.bar", at)
 	}
 	return f
 }
@@ -87,7 +93,8 @@ func (v *visit) options(m *hub.Reading) []option {
 			Do: doOption + strconv.Itoa(i), Label: label, Description: clean(o.Description),
 			Default: q.HasDefault() && text(q.DefaultOnExpire) == o.Value,
 		})
-		if value := clean(o.Value); value != label {
+		// A value that the label says in other words is worth seeing: it is what the agent gets.
+		if value := clean(o.Value); !strings.Contains(strings.ToLower(string(label)), strings.ToLower(string(value))) || value.blank() {
 			out[i].Value = value.or(strconv.QuoteToASCII(o.Value))
 		}
 	}

@@ -152,6 +152,12 @@ func (f *field) readText(typed string, words catalogue) jsontext.Value {
 	if most, ok := f.schema.get("maxLength").integer(); ok && n > most {
 		f.Wrong = words.html("field.long", most, n)
 	}
+	// The hub compiles patterns just so. One that does not compile here is the hub's to judge.
+	if p := f.schema.get("pattern").str(); p != "" && f.Wrong == "" {
+		if re, err := regexp.Compile(p); err == nil && !re.MatchString(typed) {
+			f.refuse("", words)
+		}
+	}
 	b, err := jsontext.AppendQuote(nil, typed)
 	if err != nil {
 		f.Wrong = words.html("field.refused")

@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
@@ -20,12 +21,15 @@ const (
 // maxQuick is how many options a row offers; a longer choice is made on the message's own page.
 const maxQuick = 4
 
+// maxNear is how many options stay in sight while a message is read.
+const maxNear = 3
+
 // row is one message that waits.
 type row struct {
 	ID      string
 	Title   theirs
-	Agent   theirs // attested
-	Run     theirs // what the agent says
+	Agent   theirs        // attested
+	Run     template.HTML // what the agent says
 	Ago     template.HTML
 	Urgency string // a key of the catalogue, or empty
 	Fate    fate
@@ -41,7 +45,6 @@ type brief struct {
 	ID      string
 	Title   theirs
 	Agent   theirs
-	Run     theirs
 	When    template.HTML
 	Urgency string
 	Outcome string // a key of the catalogue, or empty
@@ -49,9 +52,10 @@ type brief struct {
 
 // rowsView is the list of what waits, on a page of its own and beside a message.
 type rowsView struct {
-	Rows  []row
-	More  bool
-	Fixed bool // the account has a default resolver list already
+	Rows    []row
+	More    bool
+	Fixed   bool // the account has a default resolver list already
+	Compact bool // no answers: the list beside a message is there to look around
 }
 
 type listView struct {
@@ -121,7 +125,7 @@ func (v *visit) waiting(current string) (rowsView, error) {
 
 func (v *visit) row(m *hub.Reading) row {
 	r := row{
-		ID: m.ID, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: clean(m.RunID), Ago: v.clock.ago(m.AcceptedAt),
+		ID: m.ID, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID), Ago: v.clock.ago(m.AcceptedAt),
 		Urgency: urgency(m.Priority), Fate: v.fate(m), Nobody: nobody(&m.Summary),
 	}
 	if !m.MayResolve {
@@ -148,7 +152,7 @@ func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
 	}
 	all := v.options(m)
 	switch {
-	case len(all) > maxQuick:
+	case len(all) > maxQuick || alike(all):
 		return nil, v.words.counted("row.options", len(all))
 	case q.Editable(versionOf(m)):
 		return all, v.words.html("row.other")
@@ -156,9 +160,23 @@ func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
 	return all, ""
 }
 
+// alike says whether two options look so much the same that only their values tell them apart, which a row does not
+// show.
+func alike(options []option) bool {
+	seen := map[string]bool{}
+	for _, o := range options {
+		look := strings.ToLower(string(o.Label))
+		if seen[look] {
+			return true
+		}
+		seen[look] = true
+	}
+	return false
+}
+
 func (v *visit) brief(s *hub.Summary) brief {
 	return brief{
-		ID: s.ID, Title: v.title(s.Title), Agent: clean(s.AgentID), Run: clean(s.RunID),
+		ID: s.ID, Title: v.title(s.Title), Agent: clean(s.AgentID),
 		When: v.clock.ago(s.AcceptedAt), Urgency: urgency(s.Priority),
 	}
 }

@@ -44,10 +44,10 @@ func newMarkdown() *markdown {
 	}
 }
 
-// html renders Markdown. Where that fails the text stands as it is.
+// html renders Markdown. What would take too long, or fails, stands as it is.
 func (m *markdown) html(source string) template.HTML {
 	var out bytes.Buffer
-	if err := m.convert.Convert([]byte(source), &out); err != nil {
+	if !tame(source) || m.convert.Convert([]byte(source), &out) != nil {
 		out.Reset()
 		out.WriteString("<pre>" + template.HTMLEscapeString(source) + "</pre>")
 	}
@@ -55,6 +55,29 @@ func (m *markdown) html(source string) template.HTML {
 	// Last, since a character reference in the source is a character only now.
 	return template.HTML(cleanLines(string(safe))) //nolint:gosec // the policy let it through
 }
+
+// How many brackets and backticks a text may have, and how many nested quotes and lists a line may open: the parser's
+// time grows with their square, and an agent must not keep a person waiting.
+const (
+	maxBrackets  = 1000
+	maxBackticks = 8000
+	maxNested    = 32
+)
+
+// tame says whether Markdown is rendered in a moment.
+func tame(source string) bool {
+	if strings.Count(source, "[") > maxBrackets || strings.Count(source, "`") > maxBackticks {
+		return false
+	}
+	for line := range strings.Lines(source) {
+		if marker.FindString(line) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+var marker = regexp.MustCompile(`^([ \t]*(>|([-+*]|\d{1,9}[.)])[ \t])){` + strconv.Itoa(maxNested) + `}`)
 
 // plainer renders what could lead away or pretend to be ours: links say where they go, images are links, HTML is text,
 // and headings stay below those of the page.

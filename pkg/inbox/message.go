@@ -15,8 +15,8 @@ type messageView struct {
 	ID      string
 	Kind    ma2h.Type
 	Title   theirs
-	Agent   theirs // attested
-	Run     theirs // what the agent says, as are the claims
+	Agent   theirs        // attested
+	Run     template.HTML // what the agent says, as are the claims
 	Claims  []pair
 	Asked   template.HTML
 	Ago     template.HTML
@@ -59,6 +59,7 @@ func steps(list []ma2h.ChecklistItem) []step {
 type answerView struct {
 	Mode       string // options, input or task; empty where there is nothing but to decline
 	Options    []option
+	Near       bool // few options, which stay in sight while the page is read
 	Editable   bool
 	Declinable bool
 	Fields     []fieldView
@@ -85,6 +86,7 @@ func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML
 	if err != nil {
 		return err
 	}
+	waiting.Compact = true
 	view := v.messageView(m)
 	view.Waiting, view.Fixed, view.Warning = waiting, waiting.Fixed, warning
 	if m.MayResolve && m.Response == nil {
@@ -101,7 +103,7 @@ func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML
 
 func (v *visit) messageView(m *hub.Reading) *messageView {
 	view := &messageView{
-		ID: m.ID, Kind: m.Type, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: clean(m.RunID),
+		ID: m.ID, Kind: m.Type, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID),
 		Claims: v.claims(m), Asked: v.clock.at(m.AcceptedAt), Ago: v.clock.ago(m.AcceptedAt), Urgency: urgency(m.Priority),
 		Parts: v.parts(m.Message.Context), Ended: v.ended(m), Events: v.events(m),
 	}
@@ -158,6 +160,7 @@ func (v *visit) answerView(m *hub.Reading, d *draft) *answerView {
 		a.Mode = "input"
 	case q.Respondable():
 		a.Mode, a.Options, a.Editable = "options", v.options(m), q.Editable(versionOf(m))
+		a.Near = len(a.Options) <= maxNear
 	}
 	a.Declinable = q.Ignorable()
 	zone := v.clock.now.Format("MST")

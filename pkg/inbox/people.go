@@ -41,5 +41,14 @@ func (v *visit) mayAnswer(s *hub.Summary) template.HTML {
 	return v.words.html("may.you.too", v.words.join(others))
 }
 
+// runOf names a run by what the agent says, which mostly begins with the word already.
+func (v *visit) runOf(id string) template.HTML {
+	run := clean(id)
+	if strings.HasPrefix(strings.ToLower(id), "run") {
+		return v.words.html("run.itself", run)
+	}
+	return v.words.html("run", run)
+}
+
 // nobody says whether no person and no agent but the sender may answer a message.
 func nobody(s *hub.Summary) bool { return s.Type != ma2h.TypeNotify && len(s.Resolvers) == 0 }
