@@ -43,9 +43,6 @@ func ReadMessage(body []byte) (*Envelope, *Error) {
 	if err := corrections(o); err != nil {
 		return nil, err
 	}
-	if err := tooOldForAddresses(o, v); err != nil {
-		return nil, err
-	}
 	if err := Shape(KindMessage, v.SchemaMinor(), d.Value); err != nil {
 		return nil, err
 	}
@@ -53,24 +50,7 @@ func ReadMessage(body []byte) (*Envelope, *Error) {
 	if err := e.decode(); err != nil {
 		return nil, err
 	}
-	return e, versionGates(&e.Message, v)
-}
-
-// tooOldForAddresses refuses to and agent.session below 0.5, whatever they hold, since ignoring them would misroute the
-// message to a person (spec §4).
-func tooOldForAddresses(o map[string]any, v Version) *Error {
-	if v.Minor >= MinorInterAgent {
-		return nil
-	}
-	const sentence = "This needs version 0.5 or later; declare it in ma2h_version, or leave the field out."
-	if _, ok := o["to"]; ok {
-		return FieldErrorf(CodeValidationError, "/to", sentence)
-	}
-	agent, _ := o["agent"].(map[string]any)
-	if _, ok := agent["session"]; ok {
-		return FieldErrorf(CodeValidationError, "/agent/session", sentence)
-	}
-	return nil
+	return e, pushGate(&e.Message, v)
 }
 
 // decode fills Message from the members we know. Members of other spellings are unknown fields and not looked at.

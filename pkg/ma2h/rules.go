@@ -125,17 +125,8 @@ func admitsObject(schema map[string]any) bool {
 	return seen["object"]
 }
 
-// versionGates refuses what the declared version cannot carry (spec §4, §10).
-func versionGates(m *Message, v Version) *Error {
-	if v.Minor < MinorInterAgent {
-		const sentence = "This needs version 0.5 or later; declare it in ma2h_version, or leave the field out."
-		if m.To != "" {
-			return FieldErrorf(CodeValidationError, "/to", sentence)
-		}
-		if m.Agent.Session != "" {
-			return FieldErrorf(CodeValidationError, "/agent/session", sentence)
-		}
-	}
+// pushGate refuses a push at a version whose receiver could not verify it (spec §10 "Push version parity").
+func pushGate(m *Message, v Version) *Error {
 	if v.Minor < MinorPush && m.Callback().Pushes() {
 		return FieldErrorf(CodeVersionNotSupported, "/ma2h_version",
 			"A push is signed as from version 0.3 on, which %s cannot verify; declare 0.3 or later, or pull.", m.Version)
