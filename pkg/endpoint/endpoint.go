@@ -32,7 +32,7 @@ const (
 	Read        Name = "read"         // one message, as the person who may answer it sees it
 	AgentList   Name = "agent-list"   // the account's agents
 	AgentAdd    Name = "agent-add"    // a new agent with its first token
-	AgentRotate Name = "agent-rotate" // a new token and push secret for an agent
+	AgentRotate Name = "agent-rotate" // a new token for an agent, beside the one before
 	AgentRevoke Name = "agent-revoke" // the end of an agent
 	SettingsPut Name = "settings-put" // the account's settings
 	Link        Name = "link"         // a fresh link that signs the person in
