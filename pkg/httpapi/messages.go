@@ -37,9 +37,7 @@ func (s *Server) submit(c *call) (any, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	for _, w := range submitted.Warnings {
-		c.w.Header().Add("Mash-Warning", string(w))
-	}
+	warn(c, submitted.Warnings...)
 	c.status = http.StatusAccepted
 	return submitted.Ack, nil
 }
@@ -112,7 +110,18 @@ func (s *Server) resolve(c *call) (any, error) {
 	if invalid != nil {
 		return nil, invalid
 	}
-	return c.hub.Resolve(c.r.Context(), caller, id, body)
+	resolved, err := c.hub.Resolve(c.r.Context(), caller, id, body)
+	if err == nil && body.Inexact {
+		warn(c, hub.WarningInexactNumber)
+	}
+	return resolved, err
+}
+
+// warn says beside an answer what is lawful but should be known.
+func warn(c *call, warnings ...hub.Warning) {
+	for _, w := range warnings {
+		c.w.Header().Add("Mash-Warning", string(w))
+	}
 }
 
 // ack acknowledges a Response (spec §14.3).

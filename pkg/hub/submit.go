@@ -14,7 +14,7 @@ import (
 // Warning is a word of the Mash-Warning header: something lawful that the sender should know.
 type Warning string
 
-// The warnings of a submit.
+// The warnings of a submit; a resolve has the first.
 const (
 	// WarningInexactNumber: an integer beyond ±(2^53−1) occurs, and signatures see it rounded (spec §9.2).
 	WarningInexactNumber Warning = "inexact_number"

@@ -22,7 +22,7 @@ func ReadResolve(body []byte, l Limits) (*Resolve, *Error) {
 	if err := Shape(KindResolveRequest, minorNewest, d.Value); err != nil {
 		return nil, err
 	}
-	var r Resolve
+	r := Resolve{Inexact: d.Inexact}
 	if err := json.Unmarshal(body, &r); err != nil {
 		return nil, Errorf(CodeValidationError, "The body does not have the shape of a resolve.")
 	}

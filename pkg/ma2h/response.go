@@ -66,6 +66,9 @@ type Resolve struct {
 	Comment    string          `json:"comment,omitzero"`
 	Checklist  []ChecklistItem `json:"checklist,omitzero"`
 
+	// Inexact says that an integer beyond ±(2^53−1) occurs, which signatures see rounded (spec §9.2).
+	Inexact bool `json:"-"`
+
 	invalid *Error // what contradicts itself, for CheckAnswer
 }
 
