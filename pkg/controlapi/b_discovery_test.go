@@ -1,0 +1,143 @@
+package controlapi_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io/fs"
+	"net/http"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/schema"
+)
+
+func TestChoice_DiscoveryAnswersUnderBothNames(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		first := s.send(request{method: "GET", path: "/.well-known/ma2h"}).is(http.StatusOK)
+		second := s.send(request{method: "GET", path: "/.well-known/ma2h-capability"}).is(http.StatusOK)
+		same(s.t, "the second document", string(second.body), string(first.body))
+		same(s.t, "Content-Type", first.header.Get("Content-Type"), "application/json")
+	})
+}
+
+func TestDiscovery_MeetsTheSchema(t *testing.T) {
+	onStoresWith(t, doc{"retention_days": 7}, func(_ *testing.T, s *suite) {
+		a := s.send(request{method: "GET", path: "/.well-known/ma2h"}).is(http.StatusOK)
+		a.shaped(ma2h.KindCapability, ma2h.Newest)
+		if err := compile(s.t, "capability").Validate(a.json()); err != nil {
+			s.t.Errorf("GET /.well-known/ma2h = %s: %v", a.body, err)
+		}
+		a.shows("/ma2h_version", "0.6", "/retention_days", 7, "/replay_window_seconds", 120, "/max_body_bytes", 256<<10,
+			"/max_part_bytes", 128<<10, "/max_context_parts", 16, "/ack", doc{"enabled": true}, "/auth_schemes", []string{"bearer", "apikey"})
+		// What is not built is not advertised, and neither are limits that a tenant has not.
+		a.lacks("/inbound", "/presence", "/sessions", "/inter_agent", "/rate_limit")
+	})
+}
+
+func compile(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	err := fs.WalkDir(schema.Files(), "v0.6", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(schema.Files(), path)
+		if err != nil {
+			return err
+		}
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+		if err != nil {
+			return err
+		}
+		return c.AddResource(schema.Base+path, document)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile(schema.Base + schema.Path("0.6", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+func TestDiscovery_JWKS(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		a := s.send(request{method: "GET", path: "/.well-known/jwks.json"}).is(http.StatusOK)
+		keys, _ := a.at("/keys").([]any)
+		if len(keys) == 0 {
+			s.t.Errorf("GET /.well-known/jwks.json = %s, want a key", a.body)
+		}
+		for _, k := range keys {
+			k := k.(map[string]any)
+			same(s.t, "members", keysOf(k), []string{"alg", "crv", "kid", "kty", "use", "x"})
+			same(s.t, "kind", []any{k["kty"], k["crv"], k["alg"], k["use"]}, []any{"OKP", "Ed25519", "EdDSA", "sig"})
+			if x, err := base64.RawURLEncoding.DecodeString(k["x"].(string)); err != nil || len(x) != 32 {
+				s.t.Errorf("x = %v has %d bytes, error %v; want 32", k["x"], len(x), err)
+			}
+		}
+	})
+}
+
+func TestDiscovery_UnknownPathsAndMethods(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot := s.agent("bot")
+		id := bot.accepted(s.ask())
+		for _, path := range []string{"/v1", "/v1/", "/v1/message", "/v1/messages/" + id + "/nothing", "/v2/messages", "/.well-known/x", "/v1/messages/"} {
+			bot.send("GET", path, nil).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+		}
+		for path, allowed := range map[string]string{
+			"/v1/messages": "POST", "/v1/messages/" + id: "GET", "/v1/messages/" + id + "/cancel": "POST", "/v1/me": "GET",
+			"/.well-known/ma2h": "GET", "/v1/messages/" + id + "/resolve": "POST", "/v1/messages/" + id + "/ack": "POST",
+		} {
+			for _, method := range []string{"DELETE", "PATCH", map[string]string{"GET": "POST", "POST": "GET"}[allowed]} {
+				a := bot.send(method, path, nil).refused(http.StatusMethodNotAllowed, ma2h.CodeMethodNotAllowed, "")
+				same(s.t, "Allow of "+path, a.header.Get("Allow"), allowed)
+			}
+		}
+		bot.get(id).shows("/status", "open")
+	})
+}
+
+func TestLegs_NotBuiltYet(t *testing.T) {
+	onStores(t, func(t *testing.T, s *suite) {
+		s.owns("alice", "bot", "other")
+		bot, alice := s.agent("bot"), s.person("alice")
+		s.agent("other")
+		for _, r := range []struct{ method, path string }{
+			{"GET", "/v1/inbox"}, {"POST", "/v1/inbox/ack"}, {"GET", "/v1/inbox/stream"}, {"GET", "/v1/inbox?session=sess_1"},
+			{"POST", "/v1/sessions"}, {"GET", "/v1/sessions"}, {"GET", "/v1/sessions/sess_1"}, {"DELETE", "/v1/sessions/sess_1"},
+			{"GET", "/v1/agents/bot/presence"},
+		} {
+			bot.send(r.method, r.path, nil).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+		}
+		s.writesNothing(func() {
+			for _, to := range []string{"agent:other", "agent:nobody", "agent:other#sess_1", "agent:bot"} {
+				for _, e := range []doc{s.ask(set("/to", to)), s.task(set("/to", to)), s.notify(set("/to", to))} {
+					bot.submit(e).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "/to")
+				}
+			}
+			bot.submit(s.ask(set("/agent/session", "sess_1"))).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/agent/session")
+			for _, to := range []any{"human:alice", "agent:", "agent:x#y", "other", 7, ""} {
+				bot.submit(s.ask(set("/to", to))).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/to")
+			}
+			for _, session := range []any{"s_1", "", nil, 7} {
+				bot.submit(s.ask(set("/agent/session", session))).
+					refused(http.StatusBadRequest, ma2h.CodeValidationError, "/agent/session")
+			}
+		})
+		same(t, "what waits", alice.waiting(), []string{})
+	})
+}
+
+// TestChoice_AddressedSubmitWithoutTheOptIn: until an account can opt in, all are without.
+func TestChoice_AddressedSubmitWithoutTheOptIn(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		s.owns("alice", "bot", "other")
+		s.agent("bot").submit(s.notify(version(5), set("/to", "agent:other"))).
+			refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "/to")
+	})
+}
