@@ -40,7 +40,7 @@ func newClockwork(log *slog.Logger) *clockwork {
 
 // Arm fires key at about at, unless that is so far away that the sweep will see it.
 func (c *clockwork) Arm(_ context.Context, key record.Key, at time.Time) {
-	if at.Sub(time.Now()) > horizon {
+	if time.Until(at) > horizon {
 		return
 	}
 	c.mu.Lock()
@@ -110,7 +110,7 @@ func (c *clockwork) untilNext() time.Duration {
 	if len(c.timers) == 0 {
 		return sweepEvery
 	}
-	return c.timers[0].at.Sub(time.Now())
+	return time.Until(c.timers[0].at)
 }
 
 // work fires one key and arms it again for when the hub says.

@@ -93,7 +93,8 @@ func Keys(t *testing.T, newKeys func(t *testing.T) hub.Keys) {
 	t.Run("a hash is the same each time and keeps its parts apart", func(t *testing.T) {
 		t.Parallel()
 		k := newKeys(t)
-		if k.Hash("agent", "a", "b") != k.Hash("agent", "a", "b") {
+		parts := []string{"agent", "a", "b"}
+		if first, second := k.Hash(parts...), k.Hash(parts...); first != second {
 			t.Error("Hash of the same parts differs")
 		}
 		for _, other := range [][]string{{"agent", "ab", ""}, {"agent", "", "ab"}, {"agenta", "b"}, {"agent", "a", "b", ""}} {
