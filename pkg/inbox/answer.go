@@ -57,7 +57,7 @@ func (v *visit) firstDraft(m *hub.Reading) *draft {
 	d := &draft{}
 	switch {
 	case m.Message.Action != nil:
-		d.Steps = steps(m.Message.Action.Checklist)
+		d.Steps = steps(m.Message.Action.Checklist, v.words.plain("option.empty"))
 	case m.Message.Request != nil && m.Message.Request.Mode == ma2h.ModeInput:
 		d.fields = readFields(m.Message.Request.Schema, v.clock.now.Location())
 	}
@@ -153,25 +153,27 @@ func (v *visit) readAnswer(m *hub.Reading, d *draft) *ma2h.Resolve {
 }
 
 func (v *visit) readValue(m *hub.Reading, d *draft, do string) jsontext.Value {
-	switch do {
-	case doOther:
-		if d.Other == "" {
+	q := m.Message.Request
+	form := q.Mode == ma2h.ModeInput
+	switch {
+	case do == doOther:
+		if d.Other == "" && q.Editable(versionOf(m)) {
 			d.OtherWrong = v.words.html("field.needed")
 		}
 		return quote(d.Other)
-	case doJSON:
+	case do == doJSON && form:
 		d.asJSON = true
 		if _, err := ma2h.Parse([]byte(d.JSON)); err != nil {
 			d.JSONWrong = v.words.html("field.json")
 			return nil
 		}
 		return jsontext.Value(d.JSON)
-	case doSend:
+	case do == doSend && form:
 		return d.object()
 	}
 	number, ok := strings.CutPrefix(do, doOption)
 	i, err := strconv.Atoi(number)
-	if options := m.Message.Request.EffectiveOptions(); ok && err == nil && i >= 0 && i < len(options) {
+	if options := q.EffectiveOptions(); ok && err == nil && i >= 0 && i < len(options) {
 		return quote(options[i].Value)
 	}
 	d.Wrong = v.words.html("warning.nothing")

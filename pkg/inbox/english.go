@@ -25,7 +25,7 @@ func english() catalogue {
 		"row.task": "Open task", "row.decline": "Open", "row.other": "Other answer…",
 		"row.form": "Open form, %d fields", "row.form.one": "Open form, 1 field",
 		"row.options": "Choose from %d options", "row.options.one": "Choose from 1 option",
-		"row.look": "Open", "row.answers": "Answers to: %s",
+		"row.answers": "Answers to: %s",
 
 		"priority.urgent": "Urgent", "priority.high": "High priority", "priority.low": "Low priority",
 
@@ -59,17 +59,15 @@ func english() catalogue {
 		"claim.run": "run", "claim.session": "session", "claim.runtime": "runtime", "claim.project": "project",
 		"claim.tag": "tag",
 
-		"context": "Attached", "file.get": "%s", "file.type": "type %s", "folded.lines": "%d lines", "folded.lines.one": "One long line",
+		"context": "Attached", "file.type": "type %s", "folded.lines": "%d lines", "folded.lines.one": "One long line",
 		"folded.values": "%d values", "folded.values.one": "One value", "data.empty": "empty", "text.part": "Text", "data.part": "Data",
-		"file.part": "File", "address.no": "not a web address, so no link: %s",
+		"address.no": "not a web address, so no link: %s",
 
 		"answer.title": "Your answer", "answer.jump": "To the answer ↓", "answer.comment": "Comment, sent with your answer",
-		"answer.comment.optional": "Optional. The agent reads it as text.",
-		"answer.other":            "Other answer, in your own words", "answer.other.send": "Send this answer",
+		"answer.other": "Other answer, in your own words", "answer.other.send": "Send this answer",
 		"answer.decline": "Decline to answer", "answer.send": "Send answer", "answer.only.decline": "This ask takes no answer; it can only be declined.",
 		"answer.json": "Write the answer as JSON instead", "answer.json.label": "The whole answer, a JSON object",
-		"answer.json.send": "Send JSON", "answer.elsewhere": "More ways to answer",
-
+		"answer.json.send":  "Send JSON",
 		"task.instructions": "What to do", "task.checklist": "Steps", "task.verification": "How you know that it is done",
 		"task.complete": "Completed", "task.dismiss": "Dismiss", "task.title": "When it is done",
 		"task.comment": "Comment, sent along",

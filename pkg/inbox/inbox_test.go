@@ -160,6 +160,7 @@ func (r *rig) send(members string) string {
 
 func (r *rig) trySend(agent *hub.Caller, members string) (string, error) {
 	r.n++
+	r.pass(time.Millisecond) // so that messages have an order
 	doc := fmt.Sprintf(`{"ma2h_version":"0.6","created_at":"2026-03-04T14:20:00Z","idempotency_key":"k%d",`+
 		`"agent":{"id":%q,"run_id":"run_88"},%s}`, r.n, agent.Agent.ID, members)
 	e, invalid := ma2h.ReadMessage([]byte(doc))

@@ -93,12 +93,15 @@ func (p plainer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindHeading, p.heading)
 }
 
-func (plainer) link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (plainer) link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	destination := string(n.(*ast.Link).Destination) //nolint:errcheck,forcetypeassert // registered for this kind
 	t := targetOf(destination)
 	switch {
 	case entering && t.Host != "":
 		_, _ = w.WriteString(`<a href="` + template.HTMLEscapeString(t.URL) + `">`)
+		if clean(textOf(n, source)).blank() {
+			_, _ = w.WriteString(template.HTMLEscapeString(t.URL)) // or nobody could see or press it
+		}
 	case !entering && t.Host != "":
 		_, _ = w.WriteString("</a>" + hostMark(string(t.Host)))
 	case !entering:
@@ -143,11 +146,25 @@ func (plainer) image(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		alt = string(image.Destination)
 	}
 	destination := string(image.Destination)
+	if within(image, ast.KindLink) {
+		_, _ = w.WriteString(template.HTMLEscapeString(alt)) // no link can hold another
+		return ast.WalkSkipChildren, nil
+	}
 	writeLink(w, destination, alt)
 	if targetOf(destination).Host == "" && alt != destination {
 		_, _ = w.WriteString(hostMark(destination))
 	}
 	return ast.WalkSkipChildren, nil
+}
+
+// within says whether a node lies in one of that kind.
+func within(n ast.Node, kind ast.NodeKind) bool {
+	for p := n.Parent(); p != nil; p = p.Parent() {
+		if p.Kind() == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // textOf is the text below a node, without its marks.

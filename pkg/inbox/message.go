@@ -47,10 +47,11 @@ type step struct {
 	Done bool
 }
 
-func steps(list []ma2h.ChecklistItem) []step {
+// steps lists a checklist; empty stands for an item that says nothing.
+func steps(list []ma2h.ChecklistItem, empty string) []step {
 	var out []step
 	for i, item := range list {
-		out = append(out, step{Name: stepName(i), Text: cleanLines(item.Text), Done: item.Done})
+		out = append(out, step{Name: stepName(i), Text: cleanLines(item.Text).or(empty), Done: item.Done})
 	}
 	return out
 }
@@ -114,7 +115,7 @@ func (v *visit) messageView(m *hub.Reading) *messageView {
 		view.May, view.Nobody, view.Fate = v.mayAnswer(&m.Summary), nobody(&m.Summary), v.fate(m)
 	}
 	if a := m.Message.Action; a != nil {
-		view.Task = &taskView{Instructions: v.in.markdown.html(a.Instructions), Checklist: steps(a.Checklist)}
+		view.Task = &taskView{Instructions: v.in.markdown.html(a.Instructions), Checklist: steps(a.Checklist, v.words.plain("option.empty"))}
 		if a.Verification != "" {
 			view.Task.Verification = v.in.markdown.html(a.Verification)
 		}

@@ -71,7 +71,7 @@ func (v *visit) ended(m *hub.Reading) *ended {
 		return e
 	}
 	e.Comment = cleanLines(d.Comment)
-	e.Checklist = steps(d.Checklist)
+	e.Checklist = steps(d.Checklist, v.words.plain("option.empty"))
 	switch {
 	case m.Type != ma2h.TypeAsk || len(d.Value) == 0:
 	case m.Message.Request.Mode == ma2h.ModeInput:

@@ -1,0 +1,68 @@
+package inbox
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestEveryKeyHasASentence reads the keys out of the templates and the code. Keys that are put together, such as
+// status. and a status, are named here in full.
+func TestEveryKeyHasASentence(t *testing.T) {
+	t.Parallel()
+	words := english()
+	used := map[string]bool{}
+	for _, k := range strings.Fields(`status.answered status.declined status.cancelled status.expired status.completed
+		status.dismissed priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
+		outcome.dismissed push.network push.refused event.todo.ask event.todo.task field.minimum field.maximum
+		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
+		signin.first signin.used signin.how`) {
+		used[k] = true
+	}
+	for _, k := range strings.Fields("forged not_found gone method_not_allowed too_large unavailable refused internal_error") {
+		used[k+".title"], used[k+".text"] = true, true
+	}
+	collect(t, used)
+	for k := range used {
+		if _, ok := words[k]; !ok {
+			t.Errorf("no sentence stands under %q", k)
+		}
+	}
+	for k := range words {
+		if !used[k] {
+			t.Errorf("nothing uses %q", k)
+		}
+	}
+	if len(used) < 100 {
+		t.Errorf("only %d keys found", len(used))
+	}
+}
+
+// collect adds the keys that stand as literals where the catalogue is asked.
+func collect(t *testing.T, used map[string]bool) {
+	t.Helper()
+	asked := regexp.MustCompile(`(?:\{\{-? ?|\(| )t "([a-z.]+)"|(?:\.html|\.plain|said|todo)\("([a-z.]+)"`)
+	counted := regexp.MustCompile(`(?:\{\{n |\.counted\()"([a-z.]+)"`)
+	for _, pattern := range []string{"*.go", "templates/*.html"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("files %s: %v, %v", pattern, files, err)
+		}
+		for _, name := range files {
+			content, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range asked.FindAllStringSubmatch(string(content), -1) {
+				used[m[1]+m[2]] = true
+			}
+			for _, m := range counted.FindAllStringSubmatch(string(content), -1) {
+				used[m[1]], used[m[1]+".one"] = true, true
+			}
+		}
+	}
+	maps.DeleteFunc(used, func(k string, _ bool) bool { return strings.HasSuffix(k, ".") }) // the rest is put behind it
+}

@@ -1,0 +1,102 @@
+package inbox_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+func TestEmptyInboxSaysHowToBegin(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	p := r.get("/inbox").is(http.StatusOK)
+	p.says("Nothing waits for you", "MASH_URL="+r.server.URL, "mash agent add", "No agent has told you anything yet")
+	if got := text(p.find("title", "", "")[0]); got != "Inbox · Mash" {
+		t.Errorf("title = %q, want no count", got)
+	}
+}
+
+func TestRowsSayWhatHappensIfNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	expires := func(d time.Duration) string { return fmt.Sprintf(`,"expires_at":%q`, ma2h.FormatTime(start.Add(d))) }
+	ask := func(title, request, more string) {
+		r.send(fmt.Sprintf(`"type":"ask","title":%q,"request":{"allowed_resolvers":["human:owner"],%s}%s`, title, request, more))
+	}
+	ask("first", `"mode":"select","options":[{"value":"hold","label":"Hold"},{"value":"go"}],"default_on_expire":"hold"`,
+		expires(12*time.Minute+30*time.Second))
+	r.pass(time.Minute)
+	ask("second", `"mode":"confirm"`, expires(110*time.Second)+`,"priority":"urgent"`)
+	ask("third", `"mode":"confirm"`, "")
+	ask("fourth", `"mode":"input","schema":{"properties":{"a":{},"b":{}}},"default_on_expire":{"a":1}`, expires(5*time.Hour))
+	ask("fifth", `"mode":"select","options":[{"value":"1"},{"value":"2"},{"value":"3"},{"value":"4"},{"value":"5"}]`, "")
+	r.send(`"type":"task","title":"sixth","action":{"instructions":"Do it.","allowed_resolvers":["human:owner"]}` +
+		expires(50*time.Hour))
+	r.send(`"type":"ask","title":"seventh","request":{"mode":"confirm","allowed_resolvers":["human:alice","agent:bot"]}`)
+	r.send(`"type":"notify","title":"told first"`)
+	r.pass(time.Second)
+	r.send(`"type":"notify","title":"told second","priority":"high"`)
+
+	p := r.get("/inbox").is(http.StatusOK)
+	want := [][]string{
+		{"first", "“Hold” in 11 min, if nobody answers", "1 min ago", "Hold", "go"},
+		{"second", "Urgent", "Expires in 48 s, without an answer", "Approve", "Deny"},
+		{"third", "Waits until you answer"},
+		{"fourth", "Sends its default in 4 h", "Open form, 2 fields"},
+		{"fifth", "Choose from 5 options"},
+		{"sixth", "Expires in 2 days", "Open task"},
+		{"seventh", "Only alice or agent bot may answer", "Waits until somebody answers"},
+	}
+	rows := p.find("li", "class", "row")
+	if len(rows) != len(want) {
+		t.Fatalf("%d rows, want %d", len(rows), len(want))
+	}
+	for i, texts := range want {
+		for _, s := range append(texts, "deploybot/dev-team", "run_88") {
+			if !strings.Contains(text(rows[i]), s) {
+				t.Errorf("row %d = %q, want %q in it", i, text(rows[i]), s)
+			}
+		}
+	}
+	if strings.Contains(text(rows[6]), "Approve") {
+		t.Error("a row offers an answer that the visitor may not give")
+	}
+	if got := text(p.find("title", "", "")[0]); got != "(7) Inbox · Mash" {
+		t.Errorf("title = %q, want the count in it", got)
+	}
+	page := text(p.root)
+	if strings.Index(page, "told second") > strings.Index(page, "told first") {
+		t.Error("what was told is not newest first")
+	}
+}
+
+func TestAnExpiredAskLeavesTheListAndShowsItsDefault(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	id := r.send(fmt.Sprintf(`"type":"ask","title":"Ship it?","expires_at":%q,"request":{"mode":"select",`+
+		`"allowed_resolvers":["human:owner"],"options":[{"value":"hold","label":"Hold for review"}],"default_on_expire":"hold"}`,
+		ma2h.FormatTime(start.Add(time.Minute))))
+	r.get("/inbox/"+id).says("If nobody answers by 14:21 UTC, the answer is “Hold for review”.", "59 s left")
+	r.pass(2 * time.Minute)
+	r.get("/inbox").lacks("Ship it?")
+	r.get("/inbox/" + id).is(http.StatusOK).says("Nobody answered by 14:21 UTC, so the answer is “Hold for review”")
+	r.reply(id, map[string][]string{"do": {"option:0"}}).is(http.StatusConflict).says("your answer was not sent")
+	r.get("/inbox").says("Lately decided", "Expired")
+}
+
+func TestListStopsAtFifty(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	for i := range 51 {
+		r.ask(fmt.Sprintf("ask %d", i), `"mode":"confirm"`)
+	}
+	p := r.get("/inbox").is(http.StatusOK)
+	p.says("These are the oldest 50; more wait behind them.")
+	if got := text(p.find("title", "", "")[0]); got != "(50+) Inbox · Mash" {
+		t.Errorf("title = %q, want (50+)", got)
+	}
+}
