@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -99,6 +100,21 @@ func (v *visit) options(m *hub.Reading) []option {
 		}
 	}
 	return out
+}
+
+// How many options, with how many characters together, stay in sight while a message is read: no more than leave room
+// to read it on a phone.
+const (
+	maxNear      = 3
+	maxNearChars = 240
+)
+
+func near(options []option) bool {
+	chars := 0
+	for _, o := range options {
+		chars += utf8.RuneCountInString(string(o.Label + o.Description + o.Value))
+	}
+	return len(options) <= maxNear && chars <= maxNearChars
 }
 
 func (v *visit) label(o ma2h.Option) theirs {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/net/html"
@@ -230,8 +231,8 @@ func FuzzNoTextOfAnAgentIsMarkup(f *testing.F) {
 	}
 	r := signedIn(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		if len(s) > 2000 {
-			t.Skip("as long as it needs to be")
+		if len(s) > 2000 || !utf8.ValidString(s) {
+			t.Skip("as long as it needs to be, and text")
 		}
 		r := &rig{
 			t: t, hub: r.hub, owner: r.owner, agent: r.agent, server: r.server, browser: r.browser, now: r.clock(), n: fresh(r),

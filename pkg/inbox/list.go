@@ -21,8 +21,6 @@ const (
 // maxQuick is how many options a row offers; a longer choice is made on the message's own page.
 const maxQuick = 4
 
-// maxNear is how many options stay in sight while a message is read.
-const maxNear = 3
 
 // row is one message that waits.
 type row struct {

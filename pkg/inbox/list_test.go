@@ -14,7 +14,7 @@ func TestEmptyInboxSaysHowToBegin(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)
 	p := r.get("/inbox").is(http.StatusOK)
-	p.says("Nothing waits for you", "MASH_URL="+r.server.URL, "mash agent add", "No agent has told you anything yet")
+	p.says("Nothing waits for you", "the hub at "+r.server.URL, "mash agent add", "No agent has told you anything yet")
 	if got := text(p.find("title", "", "")[0]); got != "Inbox · Mash" {
 		t.Errorf("title = %q, want no count", got)
 	}

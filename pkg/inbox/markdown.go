@@ -94,7 +94,7 @@ func (p plainer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 }
 
 func (plainer) link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	destination := string(n.(*ast.Link).Destination) //nolint:errcheck,forcetypeassert // registered for this kind
+	destination := string(n.(*ast.Link).Destination) // registered for this kind
 	t := targetOf(destination)
 	switch {
 	case entering && t.Host != "":
@@ -114,7 +114,7 @@ func (plainer) autoLink(w util.BufWriter, source []byte, n ast.Node, entering bo
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	link := n.(*ast.AutoLink) //nolint:errcheck,forcetypeassert // registered for this kind
+	link := n.(*ast.AutoLink) // registered for this kind
 	label := string(link.Label(source))
 	destination := string(link.URL(source))
 	if link.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(destination), "mailto:") {
@@ -140,7 +140,7 @@ func (plainer) image(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	image := n.(*ast.Image) //nolint:errcheck,forcetypeassert // registered for this kind
+	image := n.(*ast.Image) // registered for this kind
 	alt := strings.TrimSpace(textOf(image, source))
 	if alt == "" {
 		alt = string(image.Destination)
@@ -182,7 +182,7 @@ func textOf(n ast.Node, source []byte) string {
 
 func (plainer) rawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		segments := n.(*ast.RawHTML).Segments //nolint:errcheck,forcetypeassert // registered for this kind
+		segments := n.(*ast.RawHTML).Segments // registered for this kind
 		for i := range segments.Len() {
 			s := segments.At(i)
 			_, _ = w.WriteString(template.HTMLEscapeString(string(s.Value(source))))
@@ -195,7 +195,7 @@ func (plainer) htmlBlock(w util.BufWriter, source []byte, n ast.Node, entering b
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	block := n.(*ast.HTMLBlock) //nolint:errcheck,forcetypeassert // registered for this kind
+	block := n.(*ast.HTMLBlock) // registered for this kind
 	_, _ = w.WriteString("<pre>")
 	for i := range block.Lines().Len() {
 		line := block.Lines().At(i)
@@ -209,7 +209,7 @@ func (plainer) htmlBlock(w util.BufWriter, source []byte, n ast.Node, entering b
 }
 
 func (plainer) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	level := min(n.(*ast.Heading).Level+2, 6) //nolint:errcheck,forcetypeassert // registered for this kind
+	level := min(n.(*ast.Heading).Level+2, 6) // registered for this kind
 	tag := "h" + strconv.Itoa(level) + ">"
 	if entering {
 		_, _ = w.WriteString("<" + tag)
@@ -223,6 +223,8 @@ func (plainer) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (a
 type target struct {
 	URL  string
 	Host theirs // empty for what is no link to somewhere else on the web
+
+	mail string // the address that a link to a mail is for
 }
 
 // targetOf reads an address. Only the web and mail are led to; a relative one would lead into these pages.
@@ -232,7 +234,7 @@ func targetOf(address string) target {
 	case err != nil:
 		return target{}
 	case strings.EqualFold(u.Scheme, "mailto") && u.Opaque != "":
-		return target{URL: u.String(), Host: "mailto"}
+		return target{URL: u.String(), Host: "mailto", mail: u.Opaque}
 	case (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) && u.Host != "":
 		return target{URL: u.String(), Host: honest(u.Host)}
 	}
@@ -247,6 +249,9 @@ func honest(host string) theirs {
 
 // SaidBy says whether a label already begins with where the link leads.
 func (t target) SaidBy(label theirs) bool {
+	if t.mail != "" {
+		return string(label) == t.mail
+	}
 	_, rest, ok := strings.Cut(string(label), "://")
 	if !ok {
 		rest = string(label)

@@ -161,7 +161,7 @@ func (v *visit) answerView(m *hub.Reading, d *draft) *answerView {
 		a.Mode = "input"
 	case q.Respondable():
 		a.Mode, a.Options, a.Editable = "options", v.options(m), q.Editable(versionOf(m))
-		a.Near = len(a.Options) <= maxNear
+		a.Near = near(a.Options)
 	}
 	a.Declinable = q.Ignorable()
 	zone := v.clock.now.Format("MST")

@@ -117,10 +117,10 @@ type event struct {
 func (v *visit) events(m *hub.Reading) []event {
 	said := func(key string, parts ...any) event { return event{Text: v.words.html(key, parts...)} }
 	todo := func(key string) event { return event{Text: v.words.html(key), Todo: true} }
-	out := []event{said("event.asked", v.words.html("who.agent", clean(m.AgentID)), v.clock.at(m.AcceptedAt))}
 	if m.Type == ma2h.TypeNotify {
-		return out
+		return nil // nothing more will happen to it
 	}
+	out := []event{said("event.asked", v.words.html("who.agent", clean(m.AgentID)), v.clock.at(m.AcceptedAt))}
 	if m.Response == nil {
 		return append(out, todo("event.todo."+string(m.Type)), todo("event.todo.delivered"), todo("event.todo.acknowledged"))
 	}

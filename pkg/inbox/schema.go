@@ -159,7 +159,7 @@ func (f *field) choose(s, root *node) *node {
 		f.Control, f.Choices = controlChoice, booleans()
 	case kind == "array":
 		f.Control = controlJSON
-		if choices := choicesOf(follow(s.get("items"), root)); choices != nil && len(choices) > 1 {
+		if choices := choicesOf(follow(s.get("items"), root)); len(choices) > 1 {
 			f.Control, f.Choices = controlMany, choices
 		}
 	default:
