@@ -226,7 +226,7 @@ func TestDataIsShownAsWhatItIs(t *testing.T) {
 
 // FuzzNoTextOfAnAgentIsMarkup holds every page to sound and calm whatever an agent writes, wherever it writes it.
 func FuzzNoTextOfAnAgentIsMarkup(f *testing.F) {
-	for _, s := range hostile {
+	for _, s := range hostile[:6] { // TestNothingOfAnAgentWorksOnThePage tries all of them
 		f.Add(s)
 	}
 	r := signedIn(f)

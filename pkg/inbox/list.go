@@ -21,7 +21,6 @@ const (
 // maxQuick is how many options a row offers; a longer choice is made on the message's own page.
 const maxQuick = 4
 
-
 // row is one message that waits.
 type row struct {
 	ID      string
