@@ -53,11 +53,8 @@ var DefaultSettings = Settings{
 	Retry:             DefaultRetry,
 }
 
-// New returns a hub over its ports. Now may be replaced afterwards; the zero Settings mean DefaultSettings.
+// New returns a hub over its ports, on the real clock. Settings are taken as they are; begin with DefaultSettings.
 func New(store record.Store, keys Keys, pusher Pusher, bell Bell, clockwork Clockwork, settings Settings) *Hub {
-	if settings.Version == "" {
-		settings.Version = DefaultSettings.Version
-	}
 	return &Hub{
 		Store: store, Keys: keys, Pusher: pusher, Bell: bell, Clockwork: clockwork,
 		Now: time.Now, Settings: settings, limiter: newLimiter(),
