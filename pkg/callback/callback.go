@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
 // The limits of an attempt.
@@ -116,7 +117,7 @@ func (p *Pusher) Push(ctx context.Context, push hub.Push) hub.PushResult {
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status has said it all
-	return hub.PushResult{Status: resp.StatusCode, RetryAfter: p.retryAfter(resp.Header.Get("Retry-After"))}
+	return hub.PushResult{Status: resp.StatusCode, RetryAfter: ma2h.RetryAfter(resp.Header.Get("Retry-After"), p.now())}
 }
 
 func newRequest(ctx context.Context, push hub.Push) (*http.Request, error) {

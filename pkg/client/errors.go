@@ -3,8 +3,6 @@ package client
 import (
 	"fmt"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -24,7 +22,7 @@ func (c *Client) errorOf(name endpoint.Name, resp *http.Response, body []byte) *
 		Status     ma2h.Status `json:"status"`
 		Resolution ma2h.Status `json:"resolution"`
 	}
-	e := &ma2h.Error{HTTPStatus: resp.StatusCode, RetryAfter: c.retryAfter(resp.Header.Get("Retry-After"))}
+	e := &ma2h.Error{HTTPStatus: resp.StatusCode, RetryAfter: ma2h.RetryAfter(resp.Header.Get("Retry-After"), c.now())}
 	if err := json.Unmarshal(body, &wire); err == nil {
 		e.Code, e.Message, e.Field, e.ID = wire.Error.Code, wire.Error.Message, wire.Error.Field, wire.ID
 		if wire.Resolution != "" {
@@ -57,19 +55,4 @@ func baseCode(name endpoint.Name, status int) ma2h.Code {
 		return ma2h.CodeDestinationGone
 	}
 	return ma2h.BaseCode(status)
-}
-
-// maxRetryAfter keeps a mistaken header from stopping a client for good.
-const maxRetryAfter = time.Hour
-
-// retryAfter reads a Retry-After header: seconds, or an HTTP date (RFC 9110 §10.2.3).
-func (c *Client) retryAfter(s string) time.Duration {
-	if seconds, err := strconv.ParseUint(s, 10, 32); err == nil {
-		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
-	}
-	at, err := http.ParseTime(s)
-	if err != nil {
-		return 0
-	}
-	return min(max(at.Sub(c.now()), 0), maxRetryAfter)
 }
