@@ -77,16 +77,23 @@ func (a *Acted) end(key actedKey, succeeded bool) {
 }
 
 // Handler returns a handler for the callback's URL. It verifies each push and calls act with it, once for each Response
-// even when the hub delivers it again. It answers 204 when act returns nil or did so before; 401 to what does not verify,
-// which the hub will not send again; and 503 when act returns an error, so that the hub does (spec §8.3).
+// even when the hub delivers it again (spec §8.3). It answers
+//   - 204 when act returns nil or did so before;
+//   - 503 when act returns an error, is at work on the Response right now, or the body did not arrive whole: the hub sends
+//     it again;
+//   - 401 to what does not verify, 405 to what is no POST, 409 to a delivery that was seen before, and 413 to a body that
+//     is too large: the hub does not send any of these again.
 func (v *Verifier) Handler(act func(ctx context.Context, r *ma2h.Response) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		response, err := v.Verify(req)
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrUnread) {
 			http.Error(w, "not accepted", refusalStatus(req, err)) // why is not the sender's business
 			return
 		}
-		if err := v.acted.Do(response, func() error { return act(req.Context(), response) }); err != nil {
+		if err == nil {
+			err = v.acted.Do(response, func() error { return act(req.Context(), response) })
+		}
+		if err != nil {
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "try again", http.StatusServiceUnavailable)
 			return
@@ -95,6 +102,7 @@ func (v *Verifier) Handler(act func(ctx context.Context, r *ma2h.Response) error
 	})
 }
 
+// refusalStatus is the status of what will be no better the next time.
 func refusalStatus(r *http.Request, err error) int {
 	switch {
 	case r.Method != http.MethodPost:

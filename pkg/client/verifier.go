@@ -36,11 +36,15 @@ type Verifier struct {
 	acted   Acted
 }
 
-// ErrTooLarge is the error of a push whose body is larger than MaxPush.
-var ErrTooLarge = errors.New("client: the pushed body is too large")
+// The errors of a push whose body was not read.
+var (
+	ErrTooLarge = errors.New("client: the pushed body is too large") // larger than MaxPush, or than the server allows
+	ErrUnread   = errors.New("client: the pushed body did not arrive whole")
+)
 
-// Verify reads and checks a push. The errors are those of package signature, ErrTooLarge, or say that the body is no
-// Response; answer each with a 4xx, act on nothing, and pull the message instead.
+// Verify reads and checks a push. ErrUnread says nothing about the push: answer 503, and the hub sends it again. The
+// other errors are those of package signature, ErrTooLarge, or say that the body is no Response; answer each with a 4xx,
+// act on nothing, and pull the message instead.
 //
 // Of what it returns, Agent is routing only and not signed: never authorize or look up by it. Defaulted has been set anew
 // from the signed actor. State is untrusted unless you sealed it (spec §9.3). The same Response may come again, by push
@@ -53,14 +57,22 @@ func (v *Verifier) Verify(r *http.Request) (*ma2h.Response, error) {
 	if len(headers) != 1 {
 		return nil, fmt.Errorf("verify push with %d signatures: %w", len(headers), signature.ErrMalformed)
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, MaxPush+1))
+	body, err := readPush(r.Body)
 	if err != nil {
-		return nil, fmt.Errorf("read push: %w", err)
-	}
-	if len(body) > MaxPush {
-		return nil, ErrTooLarge
+		return nil, err
 	}
 	return v.verify(body, headers[0])
+}
+
+func readPush(from io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(from, MaxPush+1))
+	if _, over := errors.AsType[*http.MaxBytesError](err); over || len(body) > MaxPush {
+		return nil, ErrTooLarge
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnread, err)
+	}
+	return body, nil
 }
 
 func (v *Verifier) verify(body []byte, header string) (*ma2h.Response, error) {

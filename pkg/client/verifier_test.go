@@ -5,10 +5,13 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/client"
@@ -139,6 +142,40 @@ func TestAPushThatDoesNotVerifyIsRefused(t *testing.T) {
 	keyless.Secrets = []string{""}
 	if _, err := keyless.Verify(pushRequest(pushBody, good)); !errors.Is(err, signature.ErrMismatch) {
 		t.Errorf("Verify without a secret = %v, want %v", err, signature.ErrMismatch)
+	}
+}
+
+func TestAPushThatDidNotArriveIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	header := signed(t, pushBody, signature.HMAC(pushSecret), pushTime)
+	for name, c := range map[string]struct {
+		fault  error
+		want   error
+		status int
+	}{
+		"the receiver's own read timeout": {os.ErrDeadlineExceeded, client.ErrUnread, 503},
+		"a connection that was cut":       {io.ErrUnexpectedEOF, client.ErrUnread, 503},
+		"a limit of the receiver's":       {&http.MaxBytesError{Limit: 10}, client.ErrTooLarge, 413},
+	} {
+		v := newVerifier()
+		broken := func() *http.Request {
+			r := pushRequest("", header)
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader(pushBody[:10]), iotest.ErrReader(c.fault)))
+			return r
+		}
+		if r, err := v.Verify(broken()); r != nil || !errors.Is(err, c.want) {
+			t.Errorf("%s: Verify = %+v, %v, want %v", name, r, err, c.want)
+		}
+		h := v.Handler(func(context.Context, *ma2h.Response) error { return nil })
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, broken())
+		if answer.Code != c.status || (answer.Header().Get("Retry-After") != "") != (c.status == 503) {
+			t.Errorf("%s: Handler answered %d %v, want %d", name, answer.Code, answer.Header(), c.status)
+		}
+		again := httptest.NewRecorder()
+		if h.ServeHTTP(again, pushRequest(pushBody, header)); again.Code != http.StatusNoContent {
+			t.Errorf("%s: then the whole push was answered %d, want 204", name, again.Code)
+		}
 	}
 }
 
