@@ -20,7 +20,8 @@ type clockwork struct {
 
 	mu      sync.Mutex
 	timers  timerHeap
-	busy    map[record.Key]bool // being fired, and whether to fire again
+	armed   map[record.Key]time.Time // when the one timer of a key that counts goes off
+	busy    map[record.Key]bool      // being fired, and whether to fire again
 	changed chan struct{}
 }
 
@@ -28,22 +29,29 @@ var _ hub.Clockwork = (*clockwork)(nil)
 
 const (
 	sweepEvery = 15 * time.Second
-	sweepSoon  = time.Second     // after a sweep that did not see everything
-	horizon    = 2 * sweepEvery  // what is due later is left to a later sweep
-	workers    = 256             // mostly waiting for slow receivers
+	sweepSoon  = time.Second    // after a sweep that did not see everything
+	horizon    = 2 * sweepEvery // what is due later is left to a later sweep
+	workers    = 256            // mostly waiting for slow receivers
+	soonest    = 100 * time.Millisecond
 	failedWait = 5 * time.Second // before a key that failed is fired again
 )
 
 func newClockwork(log *slog.Logger) *clockwork {
-	return &clockwork{log: log, busy: map[record.Key]bool{}, changed: make(chan struct{}, 1)}
+	return &clockwork{log: log, armed: map[record.Key]time.Time{}, busy: map[record.Key]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// Arm fires key at about at, unless that is so far away that the sweep will see it.
+// Arm fires key at about at, unless it is armed for earlier, or that is so far away that the sweep will see it. A key has
+// one timer: arming it again and again makes no more of them.
 func (c *clockwork) Arm(_ context.Context, key record.Key, at time.Time) {
 	if time.Until(at) > horizon {
 		return
 	}
 	c.mu.Lock()
+	if armed, ok := c.armed[key]; ok && !at.Before(armed) {
+		c.mu.Unlock()
+		return
+	}
+	c.armed[key] = at
 	heap.Push(&c.timers, timer{at: at, key: key})
 	c.mu.Unlock()
 	select {
@@ -94,6 +102,10 @@ func (c *clockwork) take() []record.Key {
 	var keys []record.Key
 	for len(c.timers) > 0 && !c.timers[0].at.After(now) {
 		t := heap.Pop(&c.timers).(timer)
+		if !c.armed[t.key].Equal(t.at) {
+			continue // armed for earlier since, and fired then
+		}
+		delete(c.armed, t.key)
 		if _, ok := c.busy[t.key]; ok {
 			c.busy[t.key] = true
 			continue
@@ -126,6 +138,9 @@ func (c *clockwork) work(ctx context.Context, key record.Key) {
 	once := c.busy[key]
 	delete(c.busy, key)
 	c.mu.Unlock()
+	if floor := time.Now().Add(soonest); !again.IsZero() && again.Before(floor) {
+		again = floor // whatever the hub says, no key keeps the machine busy
+	}
 	if once {
 		again = time.Now()
 	}

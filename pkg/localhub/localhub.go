@@ -12,12 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/callback"
 	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/keyring"
-	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/sqlitestore"
 )
 
@@ -112,6 +110,9 @@ func OpenOffline(ctx context.Context, folder Folder) (_ *Server, err error) {
 
 // check refuses what would open to the world what is meant for this machine alone.
 func (c Config) check() error {
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return fmt.Errorf("%q is no address to listen on; write HOST:PORT, such as 127.0.0.1:7420", c.Listen)
+	}
 	if loopback(c.Listen) {
 		return nil
 	}
@@ -159,7 +160,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	settings := hub.DefaultSettings
+	settings := hub.DefaultSettings()
 	settings.BaseURL = s.URL
 	if c.Rate != nil {
 		settings.RequestsPerMinute = *c.Rate
@@ -179,54 +180,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 		Handler:           s.web(c).Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
-	}
-	return nil
-}
-
-// own finds the owner of the folder. On a first start it makes the owner's account, and the token of the person at this
-// machine.
-func (s *Server) own(ctx context.Context, name string) error {
-	token, err := s.folder.OwnerToken()
-	if err == nil {
-		return s.ownedAlready(ctx, token, name)
-	}
-	if !missing(err) {
-		return fmt.Errorf("read the owner's token: %w", err)
-	}
-	s.FirstStart = true
-	if name == "" {
-		name = DefaultOwner
-	}
-	if s.Owner, err = s.Hub.EnsureOwner(ctx, name); err != nil {
-		return err
-	}
-	if token, err = s.Hub.NewLogin(ctx, s.Owner, hub.LoginToken, 0); err != nil {
-		return err
-	}
-	if err := writeSecret(s.folder.ownerToken(), token); err != nil {
-		return fmt.Errorf("write the owner's token: %w", err)
-	}
-	return nil
-}
-
-// ownedAlready finds out by the token whose folder it is, and refuses to serve it as somebody else's.
-func (s *Server) ownedAlready(ctx context.Context, token, name string) error {
-	credential, invalid := auth.Parse(token)
-	if invalid != nil {
-		return fmt.Errorf("%s does not hold a token; remove it, and the next start writes a new one", s.folder.ownerToken())
-	}
-	var err error
-	s.Owner, err = auth.Authenticator{Store: s.store, Now: s.Hub.Now}.Caller(ctx, credential)
-	if ma2h.AsError(err) != nil {
-		return fmt.Errorf("the token in %s is not good here; remove it, and the next start writes a new one", s.folder.ownerToken())
-	}
-	if err != nil {
-		return err
-	}
-	if name != "" && s.Owner.Account.Owner != ma2h.HumanPrefix+name {
-		return fmt.Errorf("%s belongs to %s; leave --owner out, or choose another folder with --data",
-			s.folder, s.Owner.Account.Owner)
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelError),
 	}
 	return nil
 }
