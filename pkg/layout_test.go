@@ -40,7 +40,7 @@ var layout = []struct{ name, imports string }{
 	{"callback", "hub ma2h"},
 	{"notice", "hub ma2h"},
 	{"auth", "hub ma2h record"},
-	{"httpapi", "auth endpoint hub ma2h schema"},
+	{"httpapi", "auth endpoint hub ma2h record schema"},
 	{"inbox", "auth hub ma2h"},
 	{"controlapi", "auth endpoint httpapi hub ma2h record"},
 	{"lambdahttp", ""},

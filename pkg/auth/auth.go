@@ -74,6 +74,9 @@ type Authenticator struct {
 	Now   func() time.Time
 }
 
+// For returns the authenticator of a hub.
+func For(h *hub.Hub) Authenticator { return Authenticator{Store: h.Store, Now: h.Now} }
+
 // Caller returns who shows the credential, with one read that brings the records under also along. A credential that is
 // not good is unauthenticated, whatever the reason. Of a person's logins only tokens are good for /v1.
 func (a Authenticator) Caller(ctx context.Context, c Credential, also ...record.Key) (*hub.Caller, error) {

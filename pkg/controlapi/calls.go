@@ -1,14 +1,12 @@
 package controlapi
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/mash-hub/mash/pkg/auth"
+	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
@@ -56,12 +54,7 @@ func (s *Server) inTenant(w http.ResponseWriter, r *http.Request, c call) {
 		s.writeError(w, r, ma2h.Errorf(ma2h.CodeValidationError, "Name the tenant in %s.", TenantHeader))
 		return
 	}
-	t, _, err := s.resolve(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.serve(w, r, &control{r: r, tenant: t, hub: q.hub}, c)
+	s.serve(w, r, &control{r: r, tenant: q.tenant, hub: q.hub}, c)
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, k *control, c call) {
@@ -85,35 +78,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, k *control, c cal
 	_, _ = w.Write(hub.Encode(answer)) // a client that has gone away is no error of ours
 }
 
-// decode reads a closed body: a typo must not pass. required members must be there.
-func decode(body []byte, v any, required ...string) error {
-	_, o, invalid := ma2h.ParseObject(body)
-	if invalid != nil {
-		return invalid
-	}
-	for _, name := range required {
-		if _, ok := o[name]; !ok {
-			return ma2h.FieldErrorf(ma2h.CodeValidationError, "/"+name, "%s is missing.", name)
-		}
-	}
-	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
-	if err == nil {
-		return nil
-	}
-	e := ma2h.Errorf(ma2h.CodeValidationError, "A member is unknown or has the wrong type.")
-	if at, ok := errors.AsType[*json.SemanticError](err); ok {
-		e.Field = string(at.JSONPointer)
-	}
-	return e
-}
-
 func notBuilt(*Server, *control) (int, any, error) {
 	return 0, nil, ma2h.Errorf(ma2h.CodeNotImplemented, "This call belongs to a leg that is not built yet; see DIVERGENCES.md.")
 }
 
 func (s *Server) makeTenant(k *control) (int, any, error) {
 	var c config
-	if err := decode(k.body, &c); err != nil {
+	if err := httpapi.DecodeClosed(k.body, &c); err != nil {
 		return 0, nil, err
 	}
 	if err := c.check(); err != nil {
@@ -128,7 +99,7 @@ func (s *Server) settle(k *control) (int, any, error) {
 		What string  `json:"what"`
 		ID   *string `json:"id"`
 	}
-	if err := decode(k.body, &body, "what"); err != nil {
+	if err := httpapi.DecodeClosed(k.body, &body, "what"); err != nil {
 		return 0, nil, err
 	}
 	switch body.What {
@@ -192,7 +163,7 @@ func (s *Server) receipts(k *control) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	caller, failed := auth.Authenticator{Store: k.hub.Store, Now: k.hub.Now}.Caller(k.r.Context(), credential)
+	caller, failed := auth.For(k.hub).Caller(k.r.Context(), credential)
 	if failed != nil {
 		return 0, nil, failed
 	}

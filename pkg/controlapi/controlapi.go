@@ -44,8 +44,9 @@ type Server struct {
 
 // request is what a request under a tenant carries through its context.
 type request struct {
-	hub  *hub.Hub
-	work *pending
+	tenant *tenant
+	hub    *hub.Hub // the tenant's, at the request's clock
+	work   *pending
 }
 
 type contextKey struct{}
@@ -63,7 +64,7 @@ func (s *Server) Wrap(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		q := &request{work: &pending{}}
+		q := &request{tenant: t, work: &pending{}}
 		q.hub = t.at(now, q.work)
 		held := &heldAnswer{header: http.Header{}, status: http.StatusOK}
 		next.ServeHTTP(held, r.WithContext(context.WithValue(r.Context(), contextKey{}, q)))
@@ -112,7 +113,7 @@ func (s *Server) resolve(r *http.Request) (*tenant, time.Time, error) {
 }
 
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	(&httpapi.Server{Log: s.Log}).WriteError(w, r, err)
+	httpapi.WriteError(s.Log, w, r, err)
 }
 
 // pending is the Clockwork of one request: it remembers what became due, so that it is done before the answer.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
@@ -16,7 +18,7 @@ func (s *Server) tokens(k *control) (int, any, error) {
 	var body struct {
 		Principal string `json:"principal"`
 	}
-	if err := decode(k.body, &body, "principal"); err != nil {
+	if err := httpapi.DecodeClosed(k.body, &body, "principal"); err != nil {
 		return 0, nil, err
 	}
 	k.tenant.mu.Lock()
@@ -45,7 +47,7 @@ func (s *Server) owners(k *control) (int, any, error) {
 		Agent string `json:"agent"`
 		Owner string `json:"owner"`
 	}
-	if err := decode(k.body, &body, "agent", "owner"); err != nil {
+	if err := httpapi.DecodeClosed(k.body, &body, "agent", "owner"); err != nil {
 		return 0, nil, err
 	}
 	person, ok := personID(body.Owner)
@@ -73,7 +75,7 @@ func agentToken(ctx context.Context, h *hub.Hub, id string) (string, error) {
 		a.Account = h.AccountRef("")
 	}
 	token := hub.NewToken(hub.AgentTokenPrefix, a.Account, a.Ref)
-	a.Credentials = append(a.Credentials, hub.Credential{Hash: hub.TokenHash(token), CreatedAt: h.Now()})
+	a.Credentials = slices.Insert(a.Credentials, 0, hub.Credential{Hash: hub.TokenHash(token), CreatedAt: h.Now()})
 	return token, putAgent(ctx, h, a, was)
 }
 

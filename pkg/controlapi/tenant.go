@@ -19,7 +19,7 @@ type tenant struct {
 	mu sync.Mutex // provisioning is one at a time; the protocol itself needs no lock
 }
 
-// config is the body of POST /tenants. Members of legs that are not built are checked and kept for them.
+// config is the body of POST /tenants. Members of legs that are not built are checked, and mean nothing yet.
 type config struct {
 	Version             *string `json:"version"`
 	SigningKey          *string `json:"signing_key"`
@@ -85,7 +85,7 @@ func (s *Server) newTenant(c *config) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make the tenant's store: %w", err)
 	}
-	settings := hub.DefaultSettings
+	settings := hub.DefaultSettings()
 	settings.BaseURL = s.BaseURL()
 	settings.Version = value(c.Version, ma2h.Newest)
 	settings.RetentionDays = value(c.RetentionDays, settings.RetentionDays)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -68,7 +69,7 @@ func (s *Server) agentAdd(c *call) (any, error) {
 	var body struct {
 		ID string `json:"id"`
 	}
-	if err := decodeClosed(c.body, &body); err != nil {
+	if err := DecodeClosed(c.body, &body, "id"); err != nil {
 		return nil, err
 	}
 	c.status = http.StatusCreated
@@ -101,7 +102,7 @@ func (s *Server) settingsPut(c *call) (any, error) {
 	var body struct {
 		DefaultResolvers []string `json:"default_resolvers"`
 	}
-	if err := decodeClosed(c.body, &body); err != nil {
+	if err := DecodeClosed(c.body, &body, "default_resolvers"); err != nil {
 		return nil, err
 	}
 	c.status = http.StatusNoContent
@@ -121,13 +122,25 @@ func (s *Server) link(c *call) (any, error) {
 	return map[string]string{"url": c.hub.Settings.BaseURL + "/in/" + token}, nil
 }
 
-// decodeClosed reads a body of exactly the members of v.
-func decodeClosed(body []byte, v any) error {
-	if _, _, err := ma2h.ParseObject(body); err != nil {
-		return err
+// DecodeClosed reads a body of exactly the members of v, so that a typo does not pass. The members named required must be
+// there. The error is a validation_error with the member's path.
+func DecodeClosed(body []byte, v any, required ...string) error {
+	_, o, invalid := ma2h.ParseObject(body)
+	if invalid != nil {
+		return invalid
 	}
-	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
-		return ma2h.Errorf(ma2h.CodeValidationError, "A member is unknown or has the wrong type; see the documentation of this call.")
+	for _, name := range required {
+		if _, ok := o[name]; !ok {
+			return ma2h.FieldErrorf(ma2h.CodeValidationError, ma2h.Pointer("", name), "%s is missing.", name)
+		}
 	}
-	return nil
+	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	e := ma2h.Errorf(ma2h.CodeValidationError, "A member is unknown or has the wrong type.")
+	if at, ok := errors.AsType[*json.SemanticError](err); ok {
+		e.Field = string(at.JSONPointer)
+	}
+	return e
 }

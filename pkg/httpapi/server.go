@@ -3,7 +3,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -11,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
 )
 
 // maxBody is the transport's cap on a request: above it nothing more is read (spec §8.6 bounds what a message may hold).
@@ -153,7 +151,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 }
 
 // caller authenticates the request and brings the records under also along.
-func (s *Server) caller(c *call, also ...hub.Key) (*hub.Caller, error) {
+func (s *Server) caller(c *call, also ...record.Key) (*hub.Caller, error) {
 	credential, err := auth.FromRequest(c.r)
 	if err != nil {
 		return nil, err
@@ -161,8 +159,8 @@ func (s *Server) caller(c *call, also ...hub.Key) (*hub.Caller, error) {
 	return s.callerOf(c, credential, also...)
 }
 
-func (s *Server) callerOf(c *call, credential auth.Credential, also ...hub.Key) (*hub.Caller, error) {
-	return auth.Authenticator{Store: c.hub.Store, Now: c.hub.Now}.Caller(c.r.Context(), credential, also...)
+func (s *Server) callerOf(c *call, credential auth.Credential, also ...record.Key) (*hub.Caller, error) {
+	return auth.For(c.hub).Caller(c.r.Context(), credential, also...)
 }
 
 // unrouted answers for paths that are no endpoint, and for endpoints under another method.
@@ -208,11 +206,15 @@ type errorDetail struct {
 	Field   *string   `json:"field,omitzero"`
 }
 
-// writeError is the one function that writes an error, and that logs one that is ours.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	WriteError(s.Log, w, r, err)
+}
+
+// WriteError is the one function that writes an error of the wire, and that logs one that is ours.
+func WriteError(log *slog.Logger, w http.ResponseWriter, r *http.Request, err error) {
 	e := ma2h.AsError(err)
 	if e == nil {
-		e = s.internal(r, err)
+		e = internal(log, r, err)
 	}
 	body := errorBody{Error: errorDetail{Code: e.Code, Message: e.Message}, ID: e.ID}
 	if e.Field != "" {
@@ -225,21 +227,14 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	setRetryAfter(w, e)
-	writeJSON(w, e.Status(), must(json.Marshal(body)))
+	writeJSON(w, e.Status(), hub.Encode(body))
 }
 
-// internal hides an error of ours: in full in the log, once, and a plain sentence outside.
-func (s *Server) internal(r *http.Request, err error) *ma2h.Error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+// internal hides an error of ours: in full in the log, once, and a plain sentence outside. A caller who has gone is none.
+func internal(log *slog.Logger, r *http.Request, err error) *ma2h.Error {
+	if r.Context().Err() != nil {
 		return &ma2h.Error{Code: ma2h.CodeUnavailable, Message: "The request was given up before it was done; send it again."}
 	}
-	s.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "pattern", r.Pattern, "err", err)
+	log.ErrorContext(r.Context(), "request failed", "method", r.Method, "pattern", r.Pattern, "err", err)
 	return ma2h.Errorf(ma2h.CodeInternalError, "The hub failed at this request, and nothing is known of its effect; send it again.")
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err) // our own types encode
-	}
-	return b
 }

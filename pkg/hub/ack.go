@@ -10,14 +10,14 @@ import (
 // Acknowledge records that the submitter got the Response of its ask or task (spec §14.3). The first ack wins and a
 // repeat returns it. Before the Response was delivered to the agent it is not_acknowledgeable.
 func (h *Hub) Acknowledge(ctx context.Context, c *Caller, id string, r *ma2h.AckRequest) (*ma2h.Ack, error) {
-	m, err := h.submitted(ctx, c, id)
+	now := h.now()
+	m, err := h.submitted(ctx, c, id, now)
 	if err != nil {
 		return nil, err
 	}
 	if err := acknowledgeable(&m.state, r); err != nil {
 		return nil, err
 	}
-	now := h.now()
 	ack := &ma2h.Ack{
 		Version: h.Settings.Version, Type: "ack", InReplyTo: m.state.ID, By: c.Actor(),
 		AckedAt: ma2h.FormatTime(now), Note: r.Note, ResolutionID: m.state.Response.ResolutionID,

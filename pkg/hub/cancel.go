@@ -10,15 +10,15 @@ import (
 // Cancel withdraws an open ask of the caller (spec §8.4). Repeating it is no error; one that lost to another outcome is
 // already_terminal with that outcome. Tasks and notifies cannot be cancelled.
 func (h *Hub) Cancel(ctx context.Context, c *Caller, id string) (*ma2h.Cancelled, error) {
-	m, err := h.submitted(ctx, c, id)
+	now := h.now()
+	m, err := h.submitted(ctx, c, id, now)
 	if err != nil {
 		return nil, err
 	}
 	if m.state.Type != ma2h.TypeAsk {
 		return nil, ma2h.Errorf(ma2h.CodeValidationError, "Only an ask can be cancelled; this is a %s.", m.state.Type)
 	}
-	resolutionID := ma2h.NewID(ma2h.PrefixResolution + m.tail)
-	if _, err := h.end(ctx, m, lifecycle.Cancel(c.Actor(), h.now()), resolutionID, nil); err != nil {
+	if _, err := h.end(ctx, m, lifecycle.Cancel(c.Actor(), now), now); err != nil {
 		return nil, err
 	}
 	if m.state.Status != ma2h.StatusCancelled {

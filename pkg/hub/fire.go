@@ -23,11 +23,22 @@ func (h *Hub) Fire(ctx context.Context, key record.Key) (again time.Time, _ erro
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err := h.settle(ctx, m); err != nil {
+	if err := h.settle(ctx, m, h.now()); err != nil {
 		return time.Time{}, err
 	}
 	if err := h.pushDue(ctx, m); err != nil {
 		return time.Time{}, err
 	}
-	return m.rec.Due, nil
+	if m.rec.Due.IsZero() || m.rec.Due.After(h.now()) {
+		return m.rec.Due, nil
+	}
+	return h.redate(ctx, m)
+}
+
+// redate writes anew when a record is due whose Due has come without there being anything to do, say because the
+// retention was prolonged after it was written. Otherwise it would be fired for ever.
+func (h *Hub) redate(ctx context.Context, m *message) (time.Time, error) {
+	was := m.rec.Rev
+	err := h.change(ctx, m, nil, func(*State) bool { return m.rec.Rev == was })
+	return m.rec.Due, err
 }

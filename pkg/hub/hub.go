@@ -43,14 +43,16 @@ type Settings struct {
 }
 
 // DefaultSettings is what a hub does unless told otherwise.
-var DefaultSettings = Settings{
-	Version:           ma2h.Newest,
-	Limits:            ma2h.DefaultLimits,
-	RequestsPerMinute: 600,
-	InboxDepth:        1000,
-	MaxWait:           60 * time.Second,
-	RetentionDays:     30,
-	Retry:             DefaultRetry,
+func DefaultSettings() Settings {
+	return Settings{
+		Version:           ma2h.Newest,
+		Limits:            ma2h.DefaultLimits(),
+		RequestsPerMinute: 600,
+		InboxDepth:        1000,
+		MaxWait:           60 * time.Second,
+		RetentionDays:     30,
+		Retry:             DefaultRetry(),
+	}
 }
 
 // New returns a hub over its ports, on the real clock. Settings are taken as they are; begin with DefaultSettings.

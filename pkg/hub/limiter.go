@@ -27,13 +27,13 @@ const maxTracked = 100_000
 
 func newLimiter() *limiter { return &limiter{agents: map[string]*usage{}} }
 
-func (l *limiter) of(agent string, perMinute int, now time.Time) *usage {
+func (l *limiter) of(agent string) *usage {
 	u := l.agents[agent]
 	if u == nil {
 		if len(l.agents) >= maxTracked {
 			clear(l.agents)
 		}
-		u = &usage{tokens: burst(perMinute), filledAt: now}
+		u = &usage{}
 		l.agents[agent] = u
 	}
 	return u
@@ -49,7 +49,10 @@ func (l *limiter) take(agent string, perMinute int, now time.Time) (wait time.Du
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(agent, perMinute, now)
+	u := l.of(agent)
+	if u.filledAt.IsZero() {
+		u.tokens, u.filledAt = burst(perMinute), now
+	}
 	perSecond := float64(perMinute) / 60
 	u.tokens = min(u.tokens+max(now.Sub(u.filledAt).Seconds(), 0)*perSecond, burst(perMinute))
 	u.filledAt = now
@@ -60,20 +63,25 @@ func (l *limiter) take(agent string, perMinute int, now time.Time) (wait time.Du
 	return 0, true
 }
 
-// depth returns the known count of open messages and whether it is fresh enough, and counts one more.
-func (l *limiter) depth(agent string, perMinute int, now time.Time) (open int, fresh bool) {
+// depth returns the known count of an agent's open messages, and whether it is fresh.
+func (l *limiter) depth(agent string, now time.Time) (open int, fresh bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(agent, perMinute, now)
-	fresh = now.Sub(u.countedAt).Abs() < depthFreshness
-	u.open++
-	return u.open - 1, fresh
+	u := l.of(agent)
+	return u.open, now.Sub(u.countedAt).Abs() < depthFreshness
 }
 
 // counted notes a fresh count.
-func (l *limiter) counted(agent string, perMinute int, open int, now time.Time) {
+func (l *limiter) counted(agent string, open int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(agent, perMinute, now)
+	u := l.of(agent)
 	u.open, u.countedAt = open, now
+}
+
+// opened counts one more message that was accepted.
+func (l *limiter) opened(agent string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.of(agent).open++
 }

@@ -2,20 +2,15 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/mash-hub/mash/pkg/lifecycle"
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
 )
-
-// Key names a record; whoever passes keys on need not know the store.
-type Key = record.Key
 
 // message is one message as it was read: its state, and its content where that was asked for.
 type message struct {
@@ -126,7 +121,7 @@ func (h *Hub) stateRecord(tail string, s *State) record.Record {
 func stateTags(s *State) [2]record.Tag {
 	switch {
 	case s.Status == ma2h.StatusOpen:
-		order := ascending(s.AcceptedAt)
+		order := record.DueOrder(s.AcceptedAt)
 		return [2]record.Tag{{Name: "open#" + s.Account, Order: order}, {Name: "open#" + s.AgentRef, Order: order}}
 	case s.Type == ma2h.TypeNotify:
 		order := descending(s.StatusAt)
@@ -137,8 +132,7 @@ func stateTags(s *State) [2]record.Tag {
 	}
 }
 
-// ascending and descending write times so that they sort oldest or newest first.
-func ascending(t time.Time) string { return fmt.Sprintf("%019d", t.UnixMicro()) }
+// descending writes times so that they sort newest first.
 func descending(t time.Time) string {
 	return fmt.Sprintf("%019d", int64(9_000_000_000_000_000_000)-t.UnixMicro())
 }
@@ -175,186 +169,4 @@ func afterDeadline(t time.Time) time.Time {
 		return t
 	}
 	return t.Truncate(time.Millisecond).Add(time.Millisecond)
-}
-
-// retentionEnd is when a message that has ended was served for its whole retention; deletion, when it goes.
-func (h *Hub) retentionEnd(s *State) time.Time { return s.StatusAt.Add(h.retention()) }
-func (h *Hub) deletion(s *State) time.Time     { return s.StatusAt.Add(2 * h.retention()) }
-
-// settle applies everything that the clock has decided about a message, each step one Commit, and leaves m as it then
-// stands. Every read settles first, so that no answer depends on a timer (spec §7).
-func (h *Hub) settle(ctx context.Context, m *message) error {
-	now := h.now()
-	if m.state.Deleted {
-		return nil
-	}
-	if m.state.Status == ma2h.StatusOpen {
-		if !lifecycle.Overdue(m.state.ExpiresAt, now) {
-			return nil
-		}
-		if err := h.expire(ctx, m); err != nil {
-			return err
-		}
-	}
-	if m.state.RetainedAt.IsZero() && lifecycle.Overdue(h.retentionEnd(&m.state), now) {
-		if err := h.retire(ctx, m); err != nil {
-			return err
-		}
-	}
-	if !m.state.RetainedAt.IsZero() && lifecycle.Overdue(h.deletion(&m.state), now) {
-		return h.delete(ctx, m)
-	}
-	return nil
-}
-
-// expire ends an overdue message at its deadline (spec §7).
-func (h *Hub) expire(ctx context.Context, m *message) error {
-	envelope, err := m.message()
-	if err != nil {
-		return err
-	}
-	_, err = h.end(ctx, m, lifecycle.Expire(envelope, m.state.ExpiresAt), ma2h.NewID(ma2h.PrefixResolution+m.tail), nil)
-	return err
-}
-
-// retire ends the response track with the retention: an answer that the agent never got was never seen (spec §14.2).
-func (h *Hub) retire(ctx context.Context, m *message) error {
-	return h.change(ctx, m, nil, func(s *State) bool {
-		if s.Deleted || !s.RetainedAt.IsZero() || s.Status == ma2h.StatusOpen {
-			return false
-		}
-		s.RetainedAt = h.retentionEnd(s)
-		if s.Type == ma2h.TypeNotify {
-			return true
-		}
-		var d Delivery
-		if s.Delivery != nil {
-			d = *s.Delivery
-		}
-		d.State, _ = lifecycle.Retire(d.State)
-		s.Delivery = &d
-		if s.Push != nil {
-			w := *s.Push
-			w.Done = true
-			s.Push = &w
-		}
-		return true
-	})
-}
-
-// delete leaves a tombstone, which answers that the message is gone (spec §8.2), to the same callers as before.
-func (h *Hub) delete(ctx context.Context, m *message) error {
-	var erase []record.Write
-	if m.content.Rev != "" {
-		erase = append(erase, record.Erase(m.content.Key, m.content.Rev))
-	}
-	return h.change(ctx, m, erase, func(s *State) bool {
-		if s.Deleted {
-			return false
-		}
-		*s = State{
-			ID: s.ID, Account: s.Account, AgentRef: s.AgentRef, Type: s.Type, Digest: s.Digest,
-			Resolvers: s.Resolvers, ResolversListed: s.ResolversListed, ResolversDefaulted: s.ResolversDefaulted,
-			Status: s.Status, StatusAt: s.StatusAt, Deleted: true, DeletedAt: h.deletion(s),
-		}
-		return true
-	})
-}
-
-// gone says whether a message is deleted, and whether so long ago that it is unknown again.
-func (h *Hub) gone(s *State) error {
-	switch {
-	case !s.Deleted:
-		return nil
-	case h.now().After(s.DeletedAt.Add(tombstone)):
-		return errUnknown()
-	default:
-		return errDeleted()
-	}
-}
-
-// end makes the resolution the message's outcome unless it has one, and says whether it did. resolutionID was minted for
-// this very try: an outcome that carries it is ours, even if the answer to our write was lost and others have written
-// since. with is committed beside it.
-func (h *Hub) end(
-	ctx context.Context, m *message, r lifecycle.Resolution, resolutionID string, with []record.Write,
-) (ours bool, _ error) {
-	err := h.change(ctx, m, with, func(s *State) bool {
-		if s.Status != ma2h.StatusOpen {
-			return false
-		}
-		s.Status, s.StatusAt, s.EndedBy = r.Status, r.At, r.Actor
-		s.Response = &ma2h.Response{
-			Version: s.Version, InReplyTo: s.ID, ResolutionID: resolutionID,
-			Agent:      ma2h.ResponseAgent{ID: s.AgentID, RunID: s.RunID},
-			Resolution: r.Status, Response: r.Detail, Defaulted: r.Defaulted,
-		}
-		if s.Push != nil {
-			w := *s.Push
-			w.Next = h.now()
-			s.Push = &w
-		}
-		return true
-	})
-	if err != nil {
-		return false, err
-	}
-	ours = m.state.Response != nil && m.state.Response.ResolutionID == resolutionID
-	if ours {
-		h.announce(ctx, m)
-	}
-	return ours, nil
-}
-
-// announce tells, after the Commit, whoever waits for the message or must do something about it.
-func (h *Hub) announce(ctx context.Context, m *message) {
-	h.Bell.Ring(ctx, MessageLane(m.tail))
-	h.Bell.Ring(ctx, AccountLane(m.state.Account))
-	if !m.rec.Due.IsZero() {
-		h.Clockwork.Arm(ctx, m.rec.Key, m.rec.Due)
-	}
-}
-
-// MessageLane is the lane that rings when a message changes; AccountLane, when the lists of an account do.
-func MessageLane(tail string) string { return "m#" + tail }
-
-// AccountLane is the lane that rings when the lists of an account change.
-func AccountLane(ref string) string { return "a#" + ref }
-
-// change commits what f makes of a copy of the message's state, and decides again on the winner when another was faster.
-// When f returns false there is nothing to do. f replaces what pointers point to and never writes through them.
-// Afterwards m is what stands.
-func (h *Hub) change(ctx context.Context, m *message, with []record.Write, f func(*State) bool) error {
-	for {
-		before := m.rec
-		next := m.state
-		if !f(&next) {
-			return nil
-		}
-		put := record.Put(h.stateRecord(m.tail, &next), before.Rev)
-		err := h.Store.Commit(ctx, append([]record.Write{put}, with...)...)
-		if err == nil {
-			m.rec, m.state = put.Record, next
-			return nil
-		}
-		if err := h.follow(m, put.Record.Key, err); err != nil {
-			return err
-		}
-	}
-}
-
-// errOvertaken stops a change whose other writes lost.
-var errOvertaken = errors.New("hub: overtaken")
-
-// follow takes over the winner of a lost Commit.
-func (h *Hub) follow(m *message, key record.Key, err error) error {
-	conflict := record.AsConflict(err)
-	if conflict == nil {
-		return fmt.Errorf("write message %s: %w", m.state.ID, err)
-	}
-	winner, ok := conflict.Winner(key)
-	if !ok {
-		return fmt.Errorf("write message %s: %w: %w", m.state.ID, errOvertaken, err)
-	}
-	return m.take(winner)
 }

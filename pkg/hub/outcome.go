@@ -21,7 +21,7 @@ func (h *Hub) Outcome(ctx context.Context, id string) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.gone(&m.state); err != nil {
+	if err := gone(&m.state, h.now()); err != nil {
 		return nil, err
 	}
 	o := &Outcome{ID: m.state.ID, Status: m.state.Status}

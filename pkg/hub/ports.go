@@ -58,7 +58,8 @@ type Failure string
 // The failures of an attempt. A refused one is never tried again, since nothing about it will change by waiting.
 const (
 	FailureNetwork Failure = "network" // name not resolved, not connected, reset, timed out, TLS
-	FailureRefused Failure = "refused" // the address guard or the URL's scheme forbids it
+	FailureGuarded Failure = "guarded" // the name led to an address that the guard forbids; another time it may not
+	FailureRefused Failure = "refused" // what Check refuses, or a key that is gone
 )
 
 // ErrNoKey is the error of Keys for a wrapped key that it cannot open.

@@ -23,7 +23,7 @@ type PullOptions struct {
 // Response, which thereby counts as delivered to the agent (spec §8.2, §14.2). A nil body means not modified; it stamps
 // nothing. Whoever did not submit the message learns nothing (spec §9.1).
 func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]byte, error) {
-	m, err := h.submitted(ctx, c, id)
+	m, err := h.submitted(ctx, c, id, h.now())
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 			return nil, err
 		}
 	}
-	if !o.Since.IsZero() && !m.state.StatusAt.After(o.Since) {
+	if !o.Since.IsZero() && !m.state.newsSince(o.Since) {
 		return nil, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -44,8 +44,14 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 	return h.pullBody(m)
 }
 
-// submitted loads and settles a message for its submitter.
-func (h *Hub) submitted(ctx context.Context, c *Caller, id string) (*message, error) {
+// newsSince says whether the status is younger than t. An outcome that the agent has not got yet is always news: the
+// caller's clock may run ahead of ours, and an answer must not hide behind that.
+func (s *State) newsSince(t time.Time) bool {
+	return s.StatusAt.After(t) || s.Response != nil && s.Delivery.wire() == nil
+}
+
+// submitted loads a message for its submitter, settled at now.
+func (h *Hub) submitted(ctx context.Context, c *Caller, id string, now time.Time) (*message, error) {
 	if c.Agent == nil {
 		return nil, errUnknown()
 	}
@@ -56,10 +62,10 @@ func (h *Hub) submitted(ctx context.Context, c *Caller, id string) (*message, er
 	if m.state.AgentRef != c.Agent.Ref {
 		return nil, errUnknown()
 	}
-	if err := h.settle(ctx, m); err != nil {
+	if err := h.settle(ctx, m, now); err != nil {
 		return nil, err
 	}
-	return m, h.gone(&m.state)
+	return m, gone(&m.state, now)
 }
 
 // await holds until the message is no longer open, or wait is over. Whatever happens it looks once more at the end.
@@ -72,7 +78,7 @@ func (h *Hub) await(
 	defer end.Stop()
 	for over := false; ; {
 		var err error
-		if m, err = h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent}, m.state.ID); err != nil {
+		if m, err = h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent}, m.state.ID, h.now()); err != nil {
 			return nil, err
 		}
 		if m.state.Status != ma2h.StatusOpen || over {
@@ -202,9 +208,20 @@ func (m *message) response() (*ma2h.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := *m.state.Response
+	r := m.state.outcome()
 	r.State = envelope.State
-	return &r, nil
+	return r, nil
+}
+
+// outcome is the Response without the submitter's state; nil while there is none. The Caller is filled in here, since it
+// stands in the state already.
+func (s *State) outcome() *ma2h.Response {
+	if s.Response == nil {
+		return nil
+	}
+	r := *s.Response
+	r.Agent = ma2h.ResponseAgent{ID: s.AgentID, RunID: s.RunID}
+	return &r
 }
 
 // wire is the track as the spec writes it; nothing while it has not begun.

@@ -88,7 +88,7 @@ func (h *Hub) pushDue(ctx context.Context, m *message) error {
 	if result.Status == 0 && ctx.Err() != nil {
 		return ctx.Err() // cut off by ourselves, which says nothing about the receiver
 	}
-	return h.pushed(ctx, m, attempt, result)
+	return h.pushed(context.WithoutCancel(ctx), m, attempt, result) // an answer that is here is not forgotten
 }
 
 // signedPush composes and signs an attempt: the very bytes that are sent (spec §9.2).

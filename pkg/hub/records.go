@@ -13,6 +13,7 @@ import (
 
 // The kinds of record that the hub keeps.
 const (
+	KindOwner   = "owner"
 	KindAccount = "account"
 	KindAgent   = "agent"
 	KindPerson  = "person"
@@ -25,8 +26,7 @@ const (
 // Account is what one owner and the agents and people with them share.
 type Account struct {
 	Ref              string   `json:"ref"`
-	Owner            string   `json:"owner"` // human:<id>, or empty for a tenant's common account
-	InterAgent       bool     `json:"inter_agent,omitzero"`
+	Owner            string   `json:"owner"`                      // human:<id>, or empty for a tenant's common account
 	DefaultResolvers []string `json:"default_resolvers,omitzero"` // of asks to come that list none
 }
 
@@ -86,17 +86,16 @@ type Content struct {
 
 // State is the part of a message that transitions write.
 type State struct {
-	ID        string        `json:"id"`
-	Account   string        `json:"account"`
-	AgentRef  string        `json:"agent_ref"`
-	AgentID   string        `json:"agent_id"`
-	RunID     string        `json:"run_id"`
-	Version   string        `json:"version"` // as submitted
-	Type      ma2h.Type     `json:"type"`
-	Title     string        `json:"title"`
-	Priority  ma2h.Priority `json:"priority,omitzero"`
-	Sensitive bool          `json:"sensitive,omitzero"`
-	Digest    []byte        `json:"digest"` // of the payload, for replays (spec §8.1)
+	ID       string        `json:"id"`
+	Account  string        `json:"account"`
+	AgentRef string        `json:"agent_ref"`
+	AgentID  string        `json:"agent_id"`
+	RunID    string        `json:"run_id"`
+	Version  string        `json:"version"` // as submitted
+	Type     ma2h.Type     `json:"type"`
+	Title    string        `json:"title"`
+	Priority ma2h.Priority `json:"priority,omitzero"`
+	Digest   []byte        `json:"digest"` // of the payload, for replays (spec §8.1)
 
 	AcceptedAt time.Time `json:"accepted_at"`
 	ExpiresAt  time.Time `json:"expires_at,omitzero"`
@@ -107,11 +106,10 @@ type State struct {
 	ResolversListed    bool     `json:"resolvers_listed,omitzero"`
 	ResolversDefaulted bool     `json:"resolvers_defaulted,omitzero"`
 
-	Status    ma2h.Status    `json:"status"`
-	StatusAt  time.Time      `json:"status_at"` // when Status began
-	Response  *ma2h.Response `json:"response,omitzero"`
-	EndedBy   string         `json:"ended_by,omitzero"`   // the attested actor of the outcome
-	FirstRead time.Time      `json:"first_read,omitzero"` // when a person first opened it
+	Status   ma2h.Status    `json:"status"`
+	StatusAt time.Time      `json:"status_at"`         // when Status began
+	Response *ma2h.Response `json:"response,omitzero"` // less agent and state, which stand elsewhere
+	EndedBy  string         `json:"ended_by,omitzero"` // the attested actor of the outcome
 
 	Delivery *Delivery `json:"delivery,omitzero"`
 	Push     *PushWork `json:"push,omitzero"`
@@ -153,23 +151,18 @@ type Deed struct {
 	Subject string    `json:"subject,omitzero"`
 }
 
-// The keys of the records. Parts begin with their kind.
-func accountKey(ref string) record.Key { return record.Key{Part: "a#" + ref, Sort: "account"} }
-func agentKey(ref string) record.Key   { return record.Key{Part: "g#" + ref, Sort: "agent"} }
-func personKey(ref string) record.Key  { return record.Key{Part: "p#" + ref, Sort: "person"} }
-func contentKey(tail string) record.Key {
-	return record.Key{Part: "m#" + tail, Sort: "content"}
-}
-func stateKey(tail string) record.Key { return record.Key{Part: "m#" + tail, Sort: "state"} }
-
-// AccountKey is where the account with this ref lies.
-func AccountKey(ref string) record.Key { return accountKey(ref) }
+// AccountKey is where the account with this ref lies. Here and below, parts begin with their kind.
+func AccountKey(ref string) record.Key { return record.Key{Part: "a#" + ref, Sort: "account"} }
 
 // AgentKey is where the agent with this ref lies.
-func AgentKey(ref string) record.Key { return agentKey(ref) }
+func AgentKey(ref string) record.Key { return record.Key{Part: "g#" + ref, Sort: "agent"} }
 
 // PersonKey is where the person with this ref lies.
-func PersonKey(ref string) record.Key { return personKey(ref) }
+func PersonKey(ref string) record.Key { return record.Key{Part: "p#" + ref, Sort: "person"} }
+
+// contentKey and stateKey are where the two records of a message lie.
+func contentKey(tail string) record.Key { return record.Key{Part: "m#" + tail, Sort: "content"} }
+func stateKey(tail string) record.Key   { return record.Key{Part: "m#" + tail, Sort: "state"} }
 
 // LoginKey is where the login of the person with this ref lies whose secret has this hash, in hexadecimal.
 func LoginKey(person, hash string) record.Key {

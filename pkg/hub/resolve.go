@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/lifecycle"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -19,10 +20,11 @@ func (h *Hub) Resolve(ctx context.Context, c *Caller, id string, r *ma2h.Resolve
 	if err := h.mayResolve(c, &m.state); err != nil {
 		return nil, err
 	}
-	if err := h.settle(ctx, m); err != nil {
+	now := h.now()
+	if err := h.settle(ctx, m, now); err != nil {
 		return nil, err
 	}
-	if err := h.gone(&m.state); err != nil {
+	if err := gone(&m.state, now); err != nil {
 		return nil, err
 	}
 	if m.state.Type == ma2h.TypeNotify {
@@ -31,32 +33,33 @@ func (h *Hub) Resolve(ctx context.Context, c *Caller, id string, r *ma2h.Resolve
 	if lifecycle.Terminal(m.state.Status) {
 		return nil, alreadyTerminal(&m.state)
 	}
-	return h.resolveOpen(ctx, c, m, r)
+	return h.resolveOpen(ctx, c, m, r, now)
 }
 
-func (h *Hub) resolveOpen(ctx context.Context, c *Caller, m *message, r *ma2h.Resolve) (*ma2h.Resolved, error) {
+// resolveOpen resolves a message that was open at now.
+func (h *Hub) resolveOpen(
+	ctx context.Context, c *Caller, m *message, r *ma2h.Resolve, now time.Time,
+) (*ma2h.Resolved, error) {
 	envelope, err := m.message()
 	if err != nil {
 		return nil, err
 	}
-	edited, invalid := envelope.CheckAnswer(r, m.version())
+	answer, invalid := envelope.CheckAnswer(r, m.version())
 	if invalid != nil {
 		return nil, invalid
 	}
-	now := h.now()
 	var deed []record.Write
 	if c.Person != nil {
 		deed = []record.Write{h.deed(c, "resolve", m.state.ID, now)}
 	}
-	resolutionID := ma2h.NewID(ma2h.PrefixResolution + m.tail)
-	ours, err := h.end(ctx, m, lifecycle.Resolve(envelope, r, edited, c.Actor(), now), resolutionID, deed)
+	ours, err := h.end(ctx, m, lifecycle.Resolve(answer, c.Actor(), now), now, deed...)
 	if err != nil {
 		return nil, err
 	}
 	if !ours {
 		return nil, alreadyTerminal(&m.state)
 	}
-	return &ma2h.Resolved{ID: m.state.ID, Status: m.state.Status, ResolutionID: resolutionID}, nil
+	return &ma2h.Resolved{ID: m.state.ID, Status: m.state.Status, ResolutionID: m.state.Response.ResolutionID}, nil
 }
 
 // mayResolve holds the attested actor to the message's resolvers (spec §9.1). Those who may not even know of the message

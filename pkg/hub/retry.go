@@ -14,12 +14,10 @@ type RetryPolicy struct {
 	MaxDuration time.Duration // from the resolution to the last attempt
 }
 
-// DefaultRetry makes eight attempts over about ten minutes, and gives up after a day at the latest.
-var DefaultRetry = RetryPolicy{
-	MaxAttempts: 8,
-	First:       2 * time.Second,
-	Longest:     5 * time.Minute,
-	MaxDuration: 24 * time.Hour,
+// DefaultRetry makes sixteen attempts over about five hours, and gives up after a day at the latest, however long a
+// receiver asks to be left alone.
+func DefaultRetry() RetryPolicy {
+	return RetryPolicy{MaxAttempts: 16, First: 2 * time.Second, Longest: time.Hour, MaxDuration: 24 * time.Hour}
 }
 
 // Next returns when to try again after the attempt-th failure at now, or false when the policy is spent. Up to a quarter

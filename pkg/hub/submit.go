@@ -48,7 +48,7 @@ func (h *Hub) Submit(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Submitt
 		return nil, ma2h.FieldErrorf(ma2h.CodeAgentIDMismatch, "/agent/id",
 			"The credential belongs to another agent.id; send the id that the token was made for.")
 	}
-	if err := h.legsNotBuilt(e); err != nil {
+	if err := legsNotBuilt(e); err != nil {
 		return nil, err
 	}
 	if err := h.limitRate(c.Agent); err != nil {
@@ -61,7 +61,7 @@ func (h *Hub) Submit(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Submitt
 }
 
 // legsNotBuilt refuses what DIVERGENCES.md says is not built yet, rather than misroute it to a person.
-func (h *Hub) legsNotBuilt(e *ma2h.Envelope) error {
+func legsNotBuilt(e *ma2h.Envelope) error {
 	if e.Message.To != "" {
 		return ma2h.FieldErrorf(ma2h.CodeNotAuthorized, "/to",
 			"The account has not turned on messages between agents; leave to out to reach a person.")
@@ -118,14 +118,14 @@ func (h *Hub) submitOnce(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Sub
 func (h *Hub) replay(
 	ctx context.Context, e *ma2h.Envelope, tail string, rec record.Record, digest []byte,
 ) (*Submitted, error) {
-	m := &message{tail: tail}
+	m, now := &message{tail: tail}, h.now()
 	if err := m.take(rec); err != nil {
 		return nil, err
 	}
-	if err := h.settleWhole(ctx, m); err != nil {
+	if err := h.settleWhole(ctx, m, now); err != nil {
 		return nil, err
 	}
-	if err := h.gone(&m.state); err != nil {
+	if err := gone(&m.state, now); err != nil {
 		if ma2h.AsError(err).Code == ma2h.CodeNotFound {
 			return nil, nil
 		}
@@ -141,8 +141,8 @@ func (h *Hub) replay(
 }
 
 // settleWhole settles a message of which only the state was read, reading the content when something is due.
-func (h *Hub) settleWhole(ctx context.Context, m *message) error {
-	if m.rec.Due.IsZero() || h.now().Before(m.rec.Due) {
+func (h *Hub) settleWhole(ctx context.Context, m *message, now time.Time) error {
+	if m.rec.Due.IsZero() || now.Before(m.rec.Due) {
 		return nil
 	}
 	recs, err := h.Store.Get(ctx, stateKey(m.tail), contentKey(m.tail))
@@ -153,7 +153,7 @@ func (h *Hub) settleWhole(ctx context.Context, m *message) error {
 	if err := m.take(recs[0]); err != nil {
 		return err
 	}
-	return h.settle(ctx, m)
+	return h.settle(ctx, m, now)
 }
 
 // create checks what only matters for a new message and writes it. was is the revision of a forgotten message's
@@ -170,6 +170,9 @@ func (h *Hub) create(
 		return nil, err
 	}
 	state := h.stateRecord(tail, s)
+	if err := h.roomToEnd(e, &state); err != nil {
+		return nil, err
+	}
 	content := record.Record{Key: contentKey(tail), Kind: KindContent, Body: Encode(Content{Envelope: e.Known()})}
 	if err := h.Store.Commit(ctx, record.Put(content, ""), record.Put(state, was)); err != nil {
 		if record.AsConflict(err) != nil {
@@ -177,8 +180,23 @@ func (h *Hub) create(
 		}
 		return nil, fmt.Errorf("write message %s: %w", s.ID, err)
 	}
+	h.limiter.opened(c.Agent.Ref)
 	h.announce(ctx, &message{tail: tail, rec: state, state: *s})
 	return &Submitted{Ack: h.submitAck(s), Warnings: warnings(e, s)}, nil
+}
+
+// roomToEnd refuses a message whose state has no room left for its outcome: it could be accepted and never end.
+func (h *Hub) roomToEnd(e *ma2h.Envelope, state *record.Record) error {
+	const overhead = 8 << 10 // of an outcome's other members, of attempts and an ack
+	outcome := h.Settings.Limits.AnswerBytes
+	if e.Message.Request != nil {
+		outcome = max(outcome, len(e.Message.Request.DefaultOnExpire))
+	}
+	if state.Size()+outcome+h.Settings.Limits.NoteBytes+overhead <= record.MaxRecordBytes {
+		return nil
+	}
+	return ma2h.FieldErrorf(ma2h.CodeInvalidField, "",
+		"agent.run_id, title, allowed_resolvers and callback together are too long; shorten them.")
 }
 
 func warnings(e *ma2h.Envelope, s *State) []Warning {
@@ -211,7 +229,7 @@ func (h *Hub) newState(
 	s := &State{
 		ID: ma2h.PrefixMessage + tail, Account: c.Account.Ref, AgentRef: c.Agent.Ref, AgentID: c.Agent.ID,
 		RunID: m.Agent.RunID, Version: m.Version, Type: m.Type, Title: m.Title, Priority: m.Priority,
-		Sensitive: m.Sensitive, Digest: digest, AcceptedAt: now, ExpiresAt: expires,
+		Digest: digest, AcceptedAt: now, ExpiresAt: expires,
 		Status: lifecycle.Initial(m.Type), StatusAt: now, Push: push,
 	}
 	s.Resolvers, s.ResolversListed = m.AllowedResolvers()
@@ -231,15 +249,15 @@ func (h *Hub) limitDepth(ctx context.Context, a *Agent, s *State) error {
 	if limit <= 0 || s.Status != ma2h.StatusOpen {
 		return nil
 	}
-	now, perMinute := h.Now(), h.Settings.RequestsPerMinute
-	open, fresh := h.limiter.depth(a.Ref, perMinute, now)
+	now := h.Now()
+	open, fresh := h.limiter.depth(a.Ref, now)
 	if !fresh {
 		n, err := h.countOpen(ctx, a.Ref, limit)
 		if err != nil {
 			return err
 		}
 		open = n
-		h.limiter.counted(a.Ref, perMinute, n+1, now)
+		h.limiter.counted(a.Ref, n, now)
 	}
 	if open < limit {
 		return nil

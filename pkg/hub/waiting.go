@@ -140,10 +140,11 @@ func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) 
 	if m.state.Account != c.Account.Ref {
 		return nil, errUnknown()
 	}
-	if err := h.settle(ctx, m); err != nil {
+	now := h.now()
+	if err := h.settle(ctx, m, now); err != nil {
 		return nil, err
 	}
-	if err := h.gone(&m.state); err != nil {
+	if err := gone(&m.state, now); err != nil {
 		return nil, err
 	}
 	envelope, err := m.message()
@@ -151,7 +152,7 @@ func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) 
 		return nil, err
 	}
 	r := &Reading{
-		Summary: m.state.summary(c), Message: forPeople(envelope), Response: m.state.Response,
+		Summary: m.state.summary(c), Message: forPeople(envelope), Response: m.state.outcome(),
 		Delivery: m.state.Delivery.wire(),
 	}
 	if m.state.Response != nil {
@@ -174,7 +175,7 @@ func (h *Hub) get(ctx context.Context, k record.Key) (record.Record, error) {
 
 // agent reads an agent by its ref.
 func (h *Hub) agent(ctx context.Context, ref string) (*Agent, error) {
-	rec, err := h.get(ctx, agentKey(ref))
+	rec, err := h.get(ctx, AgentKey(ref))
 	if err != nil {
 		return nil, err
 	}

@@ -52,10 +52,10 @@ func newRig(t testing.TB) *rig {
 	}
 	t.Cleanup(func() { store.Close() })
 	r := &rig{t: t, now: start, log: &strings.Builder{}}
-	r.hub = hub.New(store, keyring.Ephemeral(), still{}, still{}, still{}, hub.DefaultSettings)
+	r.hub = hub.New(store, keyring.Ephemeral(), still{}, still{}, still{}, hub.DefaultSettings())
 	r.hub.Settings.RequestsPerMinute = 0
 	r.hub.Now = r.clock
-	if r.owner, err = r.hub.EnsureOwner(t.Context(), "owner"); err != nil {
+	if r.owner, err = r.hub.EnsureAccount(t.Context(), "owner"); err != nil {
 		t.Fatal(err)
 	}
 	r.agent = r.newAgent("deploybot/dev-team")

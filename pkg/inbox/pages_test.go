@@ -29,7 +29,7 @@ func secure(r *rig) *rig {
 func TestPagesThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)
-	stranger, err := r.hub.EnsureOwner(t.Context(), "stranger")
+	stranger, err := r.hub.EnsureAccount(t.Context(), "stranger")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestAnotherAccountsMessageIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	id := r.ask("Ship it?", `"mode":"confirm"`)
-	stranger, err := r.hub.EnsureOwner(t.Context(), "stranger")
+	stranger, err := r.hub.EnsureAccount(t.Context(), "stranger")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestSettingsTurnTheDefaultListOnAndOff(t *testing.T) {
 // account is the owner's account as it is now.
 func (r *rig) account() hub.Account {
 	r.t.Helper()
-	c, err := r.hub.EnsureOwner(r.t.Context(), "owner")
+	c, err := r.hub.EnsureAccount(r.t.Context(), "owner")
 	if err != nil {
 		r.t.Fatal(err)
 	}

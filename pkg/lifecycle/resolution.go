@@ -53,16 +53,16 @@ func Expire(m *ma2h.Message, deadline time.Time) Resolution {
 	return r
 }
 
-// Resolve returns the outcome that actor's resolve asserts at now (spec §8.8). A task's has a detail only where there is
-// a comment or a checklist to carry (spec §6).
-func Resolve(m *ma2h.Message, r *ma2h.Resolve, edited bool, actor string, now time.Time) Resolution {
-	out := Resolution{Status: r.Resolution, At: now, Actor: actor}
-	if m.Type == ma2h.TypeTask && r.Comment == "" && r.Checklist == nil {
+// Resolve returns the outcome that actor's answer brings about at now (spec §8.8). A task's has a detail only where there
+// is a comment or a checklist to carry (spec §6).
+func Resolve(a ma2h.Answer, actor string, now time.Time) Resolution {
+	out := Resolution{Status: a.Resolution, At: now, Actor: actor}
+	if a.Type == ma2h.TypeTask && a.Comment == "" && a.Checklist == nil {
 		return out
 	}
 	out.Detail = &ma2h.Detail{
-		Value: r.Value, Edited: edited, Actor: actor, ResolvedAt: ma2h.FormatTime(now),
-		Comment: r.Comment, Checklist: r.Checklist,
+		Value: a.Value, Edited: a.Edited, Actor: actor, ResolvedAt: ma2h.FormatTime(now),
+		Comment: a.Comment, Checklist: a.Checklist,
 	}
 	return out
 }

@@ -164,3 +164,35 @@ func TestAKeyIsNeverFiredTwiceAtOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestAKeyHasOneTimerHoweverOftenItFailsAndIsSwept(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, f *firings) {
+		f.clock.fire = func(_ context.Context, key record.Key) (time.Time, error) {
+			time.Sleep(3 * time.Millisecond) // the bubble's clock: nobody waits
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.at[key] = append(f.at[key], time.Since(f.began))
+			return time.Time{}, errors.New("it does not decode")
+		}
+		f.mu.Lock()
+		f.due = []record.Entry{{Key: one, Order: record.DueOrder(f.began)}}
+		f.mu.Unlock()
+		first := len(f.after(5*time.Minute, one))
+		second := len(f.after(5*time.Minute, one)) - first
+		if second > first {
+			t.Errorf("fired %d times in five minutes and %d in the next five; want no more", first, second)
+		}
+	})
+}
+
+func TestATimeThatIsPastKeepsNobodyBusy(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, f *firings) {
+		f.next = func(record.Key, int) (time.Time, error) { return f.began, nil }
+		f.clock.Arm(t.Context(), one, f.began)
+		if n := len(f.after(time.Second, one)); n > 20 {
+			t.Errorf("fired %d times in a second", n)
+		}
+	})
+}

@@ -55,31 +55,41 @@ func resolveRules(o map[string]any) *Error {
 	return nil
 }
 
+// Answer is a resolve that its message admits.
+type Answer struct {
+	Resolve
+	Type   Type // of the message
+	Edited bool // the value is none of the options (spec §6)
+}
+
 // CheckAnswer holds a resolve to the message it answers: the verb, what the message permits, and the value (spec §5.2,
 // §8.8).
-func (m *Message) CheckAnswer(r *Resolve, v Version) (edited bool, _ *Error) {
+func (m *Message) CheckAnswer(r *Resolve, v Version) (Answer, *Error) {
+	a := Answer{Resolve: *r, Type: m.Type}
 	if r.invalid != nil {
-		return false, r.invalid
+		return a, r.invalid
 	}
 	if m.Type == TypeTask {
-		return false, checkTask(r)
+		return a, checkTask(r)
 	}
-	if len(r.Checklist) > 0 || r.Checklist != nil {
-		return false, FieldErrorf(CodeInvalidField, "/checklist", "Only a task has a checklist; leave it out.")
+	if r.Checklist != nil {
+		return a, FieldErrorf(CodeInvalidField, "/checklist", "Only a task has a checklist; leave it out.")
 	}
 	switch r.Resolution {
 	case StatusAnswered:
 		if !m.Request.Respondable() {
-			return false, FieldErrorf(CodeInvalidField, "/resolution", "This ask takes no answer; it can only be declined.")
+			return a, FieldErrorf(CodeInvalidField, "/resolution", "This ask takes no answer; it can only be declined.")
 		}
-		return m.Request.checkValue(r, v)
+		var err *Error
+		a.Edited, err = m.Request.checkValue(r, v)
+		return a, err
 	case StatusDeclined:
 		if !m.Request.Ignorable() {
-			return false, FieldErrorf(CodeInvalidField, "/resolution", "This ask cannot be declined; answer it.")
+			return a, FieldErrorf(CodeInvalidField, "/resolution", "This ask cannot be declined; answer it.")
 		}
-		return false, nil
+		return a, nil
 	default:
-		return false, FieldErrorf(CodeInvalidField, "/resolution", "An ask is answered or declined, not %s.", r.Resolution)
+		return a, FieldErrorf(CodeInvalidField, "/resolution", "An ask is answered or declined, not %s.", r.Resolution)
 	}
 }
 

@@ -19,12 +19,8 @@ type Limits struct {
 }
 
 // DefaultLimits is what a hub advertises and enforces unless told otherwise.
-var DefaultLimits = Limits{
-	EnvelopeBytes: 256 << 10,
-	PartBytes:     128 << 10,
-	Parts:         16,
-	AnswerBytes:   64 << 10,
-	NoteBytes:     4 << 10,
+func DefaultLimits() Limits {
+	return Limits{EnvelopeBytes: 256 << 10, PartBytes: 128 << 10, Parts: 16, AnswerBytes: 64 << 10, NoteBytes: 4 << 10}
 }
 
 // corrections refuses what no declared version makes right, before the version's schema is looked at, so that senders of

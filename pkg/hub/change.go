@@ -1,0 +1,90 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/lifecycle"
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// end makes the resolution, decided at now, the message's outcome unless it has one, and says whether it did. The
+// resolution_id is minted for this very try: an outcome that carries it is ours, even if the answer to our write was lost
+// and others have written since. with is committed beside it.
+func (h *Hub) end(
+	ctx context.Context, m *message, r lifecycle.Resolution, now time.Time, with ...record.Write,
+) (ours bool, _ error) {
+	resolutionID := ma2h.NewID(ma2h.PrefixResolution + m.tail)
+	err := h.change(ctx, m, with, func(s *State) bool {
+		if s.Status != ma2h.StatusOpen {
+			return false
+		}
+		s.Status, s.StatusAt, s.EndedBy = r.Status, r.At, r.Actor
+		s.Response = &ma2h.Response{
+			Version: s.Version, InReplyTo: s.ID, ResolutionID: resolutionID,
+			Resolution: r.Status, Response: r.Detail, Defaulted: r.Defaulted,
+		}
+		if s.Push != nil {
+			w := *s.Push
+			w.Next = now
+			s.Push = &w
+		}
+		return true
+	})
+	if err != nil {
+		return false, err
+	}
+	ours = m.state.Response != nil && m.state.Response.ResolutionID == resolutionID
+	if ours {
+		h.announce(ctx, m)
+	}
+	return ours, nil
+}
+
+// announce tells, after the Commit, whoever waits for the message or must do something about it.
+func (h *Hub) announce(ctx context.Context, m *message) {
+	h.Bell.Ring(ctx, MessageLane(m.tail))
+	if !m.rec.Due.IsZero() {
+		h.Clockwork.Arm(ctx, m.rec.Key, m.rec.Due)
+	}
+}
+
+// MessageLane is the lane that rings when a message changes.
+func MessageLane(tail string) string { return "m#" + tail }
+
+// change commits what f makes of a copy of the message's state, and decides again on the winner when another was faster.
+// When f returns false there is nothing to do. f replaces what pointers point to and never writes through them.
+// Afterwards m is what stands.
+func (h *Hub) change(ctx context.Context, m *message, with []record.Write, f func(*State) bool) error {
+	for {
+		before := m.rec
+		next := m.state
+		if !f(&next) {
+			return nil
+		}
+		put := record.Put(h.stateRecord(m.tail, &next), before.Rev)
+		err := h.Store.Commit(ctx, append([]record.Write{put}, with...)...)
+		if err == nil {
+			m.rec, m.state = put.Record, next
+			return nil
+		}
+		if err := h.follow(m, put.Record.Key, err); err != nil {
+			return err
+		}
+	}
+}
+
+// follow takes over the winner of a lost Commit. One that lost over something else than the state is an error of ours.
+func (h *Hub) follow(m *message, key record.Key, err error) error {
+	conflict := record.AsConflict(err)
+	if conflict == nil {
+		return fmt.Errorf("write message %s: %w", m.state.ID, err)
+	}
+	winner, ok := conflict.Winner(key)
+	if !ok {
+		return fmt.Errorf("write message %s: %w", m.state.ID, err)
+	}
+	return m.take(winner)
+}

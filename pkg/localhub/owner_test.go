@@ -1,0 +1,68 @@
+package localhub_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mash-hub/mash/pkg/localhub"
+)
+
+func open(t *testing.T, folder, owner string) (*localhub.Server, error) {
+	t.Helper()
+	s, err := localhub.Open(t.Context(), localhub.Config{
+		Folder: localhub.Folder(folder), Listen: "127.0.0.1:0", Owner: owner,
+	})
+	if err == nil {
+		t.Cleanup(s.Close)
+	}
+	return s, err
+}
+
+func TestALostOwnerTokenIsWrittenAnewForTheSameAccount(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	first, err := open(t, folder, "alice")
+	if err != nil || !first.FirstStart {
+		t.Fatalf("Open = %v, first start %v, want a first start", err, first.FirstStart)
+	}
+	if _, err := first.Hub.AddAgent(t.Context(), first.Owner, "bot"); err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	if err := os.Remove(filepath.Join(folder, "owner.token")); err != nil {
+		t.Fatal(err)
+	}
+	second, err := open(t, folder, "")
+	if err != nil || second.FirstStart {
+		t.Fatalf("Open = %v, first start %v, want no first start", err, second.FirstStart)
+	}
+	agents, err := second.Hub.Agents(t.Context(), second.Owner)
+	if err != nil || len(agents) != 1 || second.Owner.Actor() != "human:alice" {
+		t.Errorf("after its token was lost, %s has the agents %v, %v; want human:alice with bot", second.Owner.Actor(), agents, err)
+	}
+}
+
+func TestAFolderIsServedForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	first, err := open(t, folder, "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	if _, err := open(t, folder, "bob"); err == nil || !strings.Contains(err.Error(), "human:alice") {
+		t.Errorf("Open as bob = %v, want a sentence that names human:alice", err)
+	}
+}
+
+func TestAListenAddressThatIsNoneIsSaidToBeNone(t *testing.T) {
+	t.Parallel()
+	for address, says := range map[string]string{"7420": "HOST:PORT", "0.0.0.0:7420": "from outside"} {
+		_, err := localhub.Open(t.Context(), localhub.Config{Folder: localhub.Folder(t.TempDir()), Listen: address})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("Open(listen %s) = %v, want a sentence with %q", address, err, says)
+		}
+	}
+}
