@@ -152,22 +152,32 @@ func (h *Hub) Agents(ctx context.Context, c *Caller) ([]AgentView, error) {
 	if err := personOnly(c); err != nil {
 		return nil, err
 	}
-	recs, err := h.indexed(ctx, 1, "agent#"+c.Account.Ref, record.MaxListLimit)
-	if err != nil {
-		return nil, err
-	}
-	views := make([]AgentView, 0, len(recs))
-	for _, r := range recs {
-		var a Agent
-		if err := Decode(r, &a); err != nil {
+	views, after := []AgentView{}, record.Entry{}
+	for {
+		recs, last, err := h.indexed(ctx, 1, "agent#"+c.Account.Ref, after, record.MaxReads)
+		if err != nil {
 			return nil, err
 		}
-		v := AgentView{ID: a.ID, CreatedAt: a.CreatedAt, Revoked: a.Revoked, Credentials: len(a.Credentials)}
-		for _, s := range a.Secrets {
-			v.SecretRefs = append(v.SecretRefs, s.Ref)
+		for _, r := range recs {
+			var a Agent
+			if err := Decode(r, &a); err != nil {
+				return nil, err
+			}
+			views = append(views, a.view())
 		}
-		views = append(views, v)
+		if last == (record.Entry{}) {
+			break
+		}
+		after = last
 	}
 	slices.SortFunc(views, func(x, y AgentView) int { return strings.Compare(x.ID, y.ID) })
 	return views, nil
+}
+
+func (a *Agent) view() AgentView {
+	v := AgentView{ID: a.ID, CreatedAt: a.CreatedAt, Revoked: a.Revoked, Credentials: len(a.Credentials)}
+	for _, s := range a.Secrets {
+		v.SecretRefs = append(v.SecretRefs, s.Ref)
+	}
+	return v
 }

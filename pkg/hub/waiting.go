@@ -97,27 +97,36 @@ func (h *Hub) Ended(ctx context.Context, c *Caller, limit int) ([]Summary, error
 	return h.summaries(ctx, c, "done#", limit, func(s *State) bool { return !s.Deleted && lifecycle.Terminal(s.Status) })
 }
 
+// summaries pages through a list until it has limit rows that are to be kept, or there are no more.
 func (h *Hub) summaries(
 	ctx context.Context, c *Caller, list string, limit int, keep func(*State) bool,
 ) ([]Summary, error) {
 	if err := personOnly(c); err != nil {
 		return nil, err
 	}
-	recs, err := h.indexed(ctx, 1, list+c.Account.Ref, limit)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Summary, 0, len(recs))
-	for _, r := range recs {
-		var s State
-		if err := Decode(r, &s); err != nil {
+	out, after := []Summary{}, record.Entry{}
+	for {
+		recs, last, err := h.indexed(ctx, 1, list+c.Account.Ref, after, record.MaxReads)
+		if err != nil {
 			return nil, err
 		}
-		if keep(&s) {
-			out = append(out, s.summary(c))
+		for _, r := range recs {
+			var s State
+			if err := Decode(r, &s); err != nil {
+				return nil, err
+			}
+			if keep(&s) {
+				out = append(out, s.summary(c))
+			}
+			if len(out) == limit {
+				return out, nil
+			}
 		}
+		if last == (record.Entry{}) {
+			return out, nil
+		}
+		after = last
 	}
-	return out, nil
 }
 
 func (s *State) summary(c *Caller) Summary {
@@ -186,27 +195,30 @@ func (h *Hub) agent(ctx context.Context, ref string) (*Agent, error) {
 	return &a, Decode(rec, &a)
 }
 
-// indexed reads up to limit records that an index lists, in its order.
-func (h *Hub) indexed(ctx context.Context, place int, name string, limit int) ([]record.Record, error) {
-	entries, err := h.Store.Index(ctx, place, name, record.Entry{}, min(limit, record.MaxListLimit))
+// indexed reads up to limit records (MaxReads at most) that an index lists after an entry, in its order, and returns the
+// last entry, or none at the end of the list.
+func (h *Hub) indexed(
+	ctx context.Context, place int, name string, after record.Entry, limit int,
+) (recs []record.Record, last record.Entry, _ error) {
+	entries, err := h.Store.Index(ctx, place, name, after, limit)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", name, err)
+		return nil, last, fmt.Errorf("list %s: %w", name, err)
 	}
-	var recs []record.Record
-	for chunk := range slices.Chunk(entries, record.MaxReads) {
-		keys := make([]record.Key, len(chunk))
-		for i, e := range chunk {
-			keys[i] = e.Key
-		}
-		got, err := h.Store.Get(ctx, keys...)
-		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", name, err)
-		}
-		for _, r := range got {
-			if r.Rev != "" {
-				recs = append(recs, r)
-			}
+	keys := make([]record.Key, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Key
+	}
+	got, err := h.Store.Get(ctx, keys...)
+	if err != nil {
+		return nil, last, fmt.Errorf("list %s: %w", name, err)
+	}
+	for _, r := range got {
+		if r.Rev != "" { // the index may lag behind
+			recs = append(recs, r)
 		}
 	}
-	return recs, nil
+	if len(entries) == limit {
+		last = entries[limit-1]
+	}
+	return recs, last, nil
 }
