@@ -97,8 +97,8 @@ func newClient(c Config, dialer net.Dialer) *http.Client {
 }
 
 // Push makes one attempt: one POST. Whatever answers, a redirect included, is reported by its status; what went wrong
-// otherwise is hub.FailureRefused where the URL, a header or an address is not allowed, and hub.FailureNetwork for all
-// else.
+// otherwise is hub.FailureRefused where the URL or a header is not allowed, hub.FailureGuarded where the name led to an
+// address that is not, and hub.FailureNetwork for all else.
 func (p *Pusher) Push(ctx context.Context, push hub.Push) hub.PushResult {
 	client, err := p.clientFor(push.URL)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *Pusher) Push(ctx context.Context, push hub.Push) hub.PushResult {
 	resp, err := client.Do(req)
 	if err != nil {
 		if errors.Is(err, errAddress) {
-			return hub.PushResult{Failure: hub.FailureRefused}
+			return hub.PushResult{Failure: hub.FailureGuarded}
 		}
 		return hub.PushResult{Failure: hub.FailureNetwork}
 	}

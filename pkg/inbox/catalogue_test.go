@@ -17,7 +17,7 @@ func TestEveryKeyHasASentence(t *testing.T) {
 	used := map[string]bool{}
 	for _, k := range strings.Fields(`status.answered status.declined status.cancelled status.expired status.completed
 		status.dismissed priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
-		outcome.dismissed push.network push.refused event.todo.ask event.todo.task field.minimum field.maximum
+		outcome.dismissed push.network push.guarded push.refused event.todo.ask event.todo.task field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		signin.first signin.used signin.how`) {
 		used[k] = true

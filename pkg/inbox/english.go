@@ -186,6 +186,7 @@ func english() catalogue {
 		"event.push":              "Push %d: %s, %s",
 		"push.status":             "the agent’s address answered %d",
 		"push.network":            "the agent’s address did not answer",
+		"push.guarded":            "the agent’s address led to where this hub must not call",
 		"push.refused":            "the agent’s address is not allowed",
 		"event.delivered":         "Delivered to the agent, %s",
 		"event.acknowledged":      "Acknowledged by the agent, %s",
