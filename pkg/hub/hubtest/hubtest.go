@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long something that must happen may take.
-const patience = 10 * time.Second
+const patience = 20 * time.Second
 
 // Bell holds a Bell to its contract.
 func Bell(t *testing.T, newBell func(t *testing.T) hub.Bell) {
