@@ -9,6 +9,6 @@ missing=$(emulator_missing)
 
 test_tools
 if [ -z "${MASH_DYNAMO_ENDPOINT:-}" ]; then part 'start the emulated AWS' emulator_up; fi
-part 'behaviours' env MASH_REQUIRE_ALL=1 "$bin/behaviours" -last "$last" -stores "${STORES:-SQLite,DynamoDB}" -count=1 -timeout 20m ./...
+part 'behaviours' env MASH_REQUIRE_ALL=1 "$bin/behaviours" -last "$last" -stores "${STORES:-SQLite,DynamoDB}" -- -count=1 -timeout 20m ./...
 
 finish
