@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 
 	"github.com/mash-hub/mash/pkg/record"
@@ -72,40 +73,54 @@ func (s *Store) leave(t *ticket) bool {
 	return false
 }
 
-// lead commits everything that waits, hands the connection on, and only then answers.
+// lead commits everything that waits, hands the connection on, and only then answers. It does the last two even if the
+// driver panics: somebody above may recover from that, and nobody may wait for ever.
 func (s *Store) lead(c *conn) {
 	s.mu.Lock()
 	group := s.waiting
 	s.waiting = nil
 	s.mu.Unlock()
+	defer func() {
+		s.writer <- c
+		for _, t := range group {
+			close(t.done)
+		}
+	}()
 	if len(group) > 0 {
 		c.commitGroup(group)
 	}
-	s.writer <- c
-	for _, t := range group {
-		close(t.done)
-	}
 }
+
+// errGivenUp is the error of the Commits whose group ended by a panic.
+var errGivenUp = errors.New("sqlitestore: the transaction was given up midway")
 
 // commitGroup applies the tickets in one transaction, each of them whole or not at all. When the store fails, it fails
 // for all of them.
 func (c *conn) commitGroup(group []*ticket) {
-	err := c.begin()
-	for _, t := range group {
+	err := errGivenUp // unless applyGroup returns
+	defer func() {
 		if err == nil {
-			t.err, err = c.apply(t.writes)
+			return
+		}
+		for _, t := range group {
+			t.err = err
+		}
+		_, _ = c.exec(queryRollback) // SQLite may have rolled back already
+	}()
+	err = c.applyGroup(group)
+}
+
+func (c *conn) applyGroup(group []*ticket) error {
+	if err := c.begin(); err != nil {
+		return err
+	}
+	for _, t := range group {
+		var err error
+		if t.err, err = c.apply(t.writes); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = c.finish()
-	}
-	if err == nil {
-		return
-	}
-	_, _ = c.exec(queryRollback) // SQLite may have rolled back already
-	for _, t := range group {
-		t.err = err
-	}
+	return c.finish()
 }
 
 // apply tries one Commit within the transaction. It returns what the caller lost, if anything, and apart from it what

@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"time"
 
@@ -109,12 +108,21 @@ func (c *conn) get(k record.Key) (record.Record, error) {
 	return r, err
 }
 
-// snapshot calls f within a transaction that reads.
+// snapshot calls f within a transaction that reads. However it ends, none is left open: the next BEGIN would fail.
 func (c *conn) snapshot(f func(*conn) error) error {
+	ended := false
+	defer func() {
+		if !ended {
+			_, _ = c.exec(queryRollback) // SQLite may have rolled back already
+		}
+	}()
 	if _, err := c.exec(querySnapshot); err != nil {
 		return err
 	}
-	err := f(c)
-	_, end := c.exec(queryCommit)
-	return errors.Join(err, end)
+	if err := f(c); err != nil {
+		return err
+	}
+	_, err := c.exec(queryCommit)
+	ended = err == nil
+	return err
 }
