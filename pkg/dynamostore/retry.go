@@ -12,30 +12,37 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// How long a request that DynamoDB refuses is tried again: pauses that double from shortest to longest, each drawn at
-// random up to that, about half a minute in all. The SDK's own retries come before.
+// How long a request that DynamoDB refuses is tried again: until the context's deadline, or where it has none for as long
+// as patience, which is less than the 29 s for which an API Gateway waits. The pauses double from shortest to longest,
+// each drawn at random up to that. The SDK's own retries come before.
 const (
 	shortestPause = 10 * time.Millisecond
 	longestPause  = 2 * time.Second
-	mostRetries   = 40
+	patience      = 20 * time.Second
 )
 
 // retry counts the tries of one request. The zero value has made none.
-type retry struct{ made int }
+type retry struct {
+	made  int
+	since time.Time // when the first of them had failed
+}
 
-func (r *retry) reset() { r.made = 0 }
+func (r *retry) reset() { *r = retry{} }
 
 // wait pauses before another try, or returns cause when there have been enough, or why the context ended.
 func (r *retry) wait(ctx context.Context, cause error) error {
-	if r.made >= mostRetries {
-		if cause == nil {
-			cause = errors.New("items left unprocessed")
-		}
+	if cause == nil {
+		cause = errors.New("items left unprocessed")
+	}
+	now := time.Now()
+	if r.made++; r.made == 1 {
+		r.since = now
+	}
+	pause := rand.N(min(shortestPause<<min(r.made-1, 10), longestPause)) + time.Millisecond //nolint:gosec // jitter needs no secrecy
+	if _, bounded := ctx.Deadline(); !bounded && now.Add(pause).Sub(r.since) > patience {
 		return fmt.Errorf("after %d tries: %w", r.made, cause)
 	}
-	pause := min(shortestPause<<min(r.made, 10), longestPause)
-	r.made++
-	timer := time.NewTimer(rand.N(pause) + time.Millisecond) //nolint:gosec // jitter needs no secrecy
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
