@@ -82,11 +82,11 @@ func (s *Store) record(i item) (record.Record, error) {
 		}
 	}
 	if due := str(i, attrDue); due != "" {
-		micro, err := strconv.ParseInt(due, 10, 64)
+		at, err := record.DueTime(due)
 		if err != nil {
-			return record.Record{}, fmt.Errorf("item %s: due: %w", r.Key, err)
+			return record.Record{}, fmt.Errorf("item %s: %w", r.Key, err)
 		}
-		r.Due = time.UnixMicro(micro).UTC()
+		r.Due = at
 	}
 	if n, ok := i[attrErase].(*types.AttributeValueMemberN); ok {
 		second, err := strconv.ParseInt(n.Value, 10, 64)
