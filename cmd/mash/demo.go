@@ -63,13 +63,31 @@ func (d *demo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return whileServing(ctx, d.hub.Run, func(ctx context.Context) error {
+		fmt.Fprintf(d.stdout, "A hub serves at %s, from a temporary folder.\n", d.hub.URL)
+		return d.withAgent(ctx, callback.(*net.TCPListener))
+	})
+}
+
+// whileServing calls do while serve runs, and then ends serve. Should serve end first, it ends do, whose error is then a
+// consequence and not told.
+func whileServing(ctx context.Context, serve, do func(context.Context) error) error {
 	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	doing, abandon := context.WithCancel(ctx)
+	defer abandon()
 	served := make(chan error, 1)
-	go func() { served <- d.hub.Run(serving) }()
-	fmt.Fprintf(d.stdout, "A hub serves at %s, from a temporary folder.\n", d.hub.URL)
-	err = d.withAgent(ctx, callback.(*net.TCPListener))
+	go func() {
+		served <- serve(serving)
+		abandon()
+	}()
+	err := do(doing)
 	stop()
-	return errors.Join(err, <-served)
+	failed := <-served
+	if failed != nil && errors.Is(err, context.Canceled) {
+		return failed
+	}
+	return errors.Join(err, failed)
 }
 
 // withAgent starts the agent, answers for the person where ANSWER says what, and passes on how the agent ended.
