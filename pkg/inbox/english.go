@@ -34,7 +34,7 @@ func english() catalogue {
 		"inbox.ended":   "Lately decided",
 		"inbox.empty":   "Nothing waits for you.",
 		"inbox.empty.text": "When an agent asks something, it stands here. To try it, make an agent on the machine that the " +
-			"hub runs on, paste the two export lines that this prints, and let it ask. It asks the hub at %s.",
+			"hub runs on, paste the three export lines that this prints, and let it ask. It asks the hub at %s.",
 		"inbox.empty.told": "No agent has told you anything yet.",
 		"inbox.more":       "These are the oldest %d; more wait behind them.",
 		"run":              "run %s",

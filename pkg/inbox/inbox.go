@@ -23,6 +23,13 @@ type Config struct {
 
 	// Secure says that people reach the pages over https, so that the cookie of a session never travels in the clear.
 	Secure bool
+
+	// Command is what the reader of a page types to run mash, as it stands in a shell, such as bin/mash; empty means mash.
+	Command string
+
+	// Folder is the data folder that a command must name with --data to reach this hub, or empty when it finds it by itself.
+	// It is shown to whoever reaches the page that says how to sign in.
+	Folder string
 }
 
 // SessionLifetime is how long a person stays signed in.
@@ -40,7 +47,7 @@ type Inbox struct {
 // New returns the inbox of a hub.
 func New(c Config) *Inbox {
 	in := &Inbox{config: c, words: english(), assets: loadAssets(), markdown: newMarkdown()}
-	in.pages = parsePages(in.words)
+	in.pages = parsePages(in.words, c)
 	return in
 }
 

@@ -46,6 +46,12 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
+	return newRigWith(t, inbox.Config{})
+}
+
+// newRigWith completes a configuration with its hub and log.
+func newRigWith(t testing.TB, c inbox.Config) *rig {
+	t.Helper()
 	store, err := sqlitestore.OpenMemory()
 	if err != nil {
 		t.Fatal(err)
@@ -59,10 +65,9 @@ func newRig(t testing.TB) *rig {
 		t.Fatal(err)
 	}
 	r.agent = r.newAgent("deploybot/dev-team")
-	r.server = httptest.NewServer(inbox.New(inbox.Config{
-		Hub: func(*http.Request) (*hub.Hub, error) { return r.hub, nil },
-		Log: slog.New(slog.NewTextHandler(r.log, nil)),
-	}).Handler())
+	c.Hub = func(*http.Request) (*hub.Hub, error) { return r.hub, nil }
+	c.Log = slog.New(slog.NewTextHandler(r.log, nil))
+	r.server = httptest.NewServer(inbox.New(c).Handler())
 	t.Cleanup(r.server.Close)
 	r.hub.Settings.BaseURL = r.server.URL
 	r.browser = r.newBrowser()

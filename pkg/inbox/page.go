@@ -41,8 +41,10 @@ func (v *visit) page(here, title string, body any) *page {
 }
 
 // parsePages parses each page together with what all share.
-func parsePages(words catalogue) map[string]*template.Template {
-	functions := template.FuncMap{"t": words.html, "n": words.counted, "give": give}
+func parsePages(words catalogue, c Config) map[string]*template.Template {
+	functions := template.FuncMap{
+		"t": words.html, "n": words.counted, "give": give, "command": c.command, "folder": c.folder,
+	}
 	pages := map[string]*template.Template{}
 	for _, name := range []string{"list", "message", "settings", "signin", "plain"} {
 		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,

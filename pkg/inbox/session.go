@@ -3,16 +3,29 @@ package inbox
 import (
 	"crypto/subtle"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
-// sessionCookie is the name of the cookie that says who visits.
-const sessionCookie = "mash_session"
+// sessionCookie names the cookie that says who visits, after the port at which the browser reached us. Cookies do not know
+// ports (RFC 6265 §8.5): under one name, two hubs on a machine would sign each other's people out.
+func sessionCookie(r *http.Request) string {
+	const name = "mash_session"
+	_, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		return name // without a port, that of the scheme
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return name // no browser sends that
+	}
+	return name + "_" + port
+}
 
 // ours says whether a POST was sent by a page of ours that this very session was shown: it carries the session's token,
 // and the browser, where it tells, does not say that it came from elsewhere. The token is what counts. The origin is null
@@ -107,7 +120,7 @@ func messageOf(path string) (string, bool) {
 
 func (v *visit) setCookie(value string, seconds int) {
 	http.SetCookie(v.w, &http.Cookie{ //nolint:gosec // Secure is the wiring's to know
-		Name: sessionCookie, Value: value, Path: "/", MaxAge: seconds,
+		Name: sessionCookie(v.r), Value: value, Path: "/", MaxAge: seconds,
 		HttpOnly: true, Secure: v.in.config.Secure, SameSite: http.SameSiteLaxMode,
 	})
 }

@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -29,7 +30,7 @@ func TestLinkSignsInOnceAndShowsTheInbox(t *testing.T) {
 	p := r.get(link).is(http.StatusOK)
 	p.says("Ship it?", "Approve")
 	cookie := p.header.Get("Set-Cookie")
-	for _, want := range []string{"mash_session=", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"} {
+	for _, want := range []string{r.cookieName() + "=", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"} {
 		if !strings.Contains(cookie, want) {
 			t.Errorf("Set-Cookie = %q, want %s in it", cookie, want)
 		}
@@ -47,6 +48,55 @@ func TestLinkSignsInOnceAndShowsTheInbox(t *testing.T) {
 		t.Errorf("a used link leads somebody signed in to %q, want /inbox", to)
 	}
 	r.getIn(r.newBrowser(), link).is(http.StatusUnauthorized).says("used already", "mash link")
+}
+
+// cookieName is the name of the session's cookie: the port of the server is in it.
+func (r *rig) cookieName() string {
+	_, port, _ := net.SplitHostPort(r.server.Listener.Addr().String())
+	return "mash_session_" + port
+}
+
+func TestHubsOnOneMachineLeaveEachOthersPeopleSignedIn(t *testing.T) {
+	t.Parallel()
+	one, two := newRig(t), newRig(t)
+	two.browser = one.browser
+	one.signIn()
+	two.signIn()
+	for _, r := range []*rig{one, two} {
+		r.get("/inbox").is(http.StatusOK)
+	}
+	one.post("/settings", "/signout", nil).is(http.StatusSeeOther)
+	one.get("/inbox").is(http.StatusUnauthorized)
+	two.get("/inbox").is(http.StatusOK)
+}
+
+func TestTheCookieIsNamedByThePort(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for host, want := range map[string]string{
+		"127.0.0.1:7420":     "mash_session_7420",
+		"[::1]:7420":         "mash_session_7420",
+		"mash.example":       "mash_session",
+		"mash.example:8443":  "mash_session_8443",
+		"[::1]":              "mash_session",
+		"mash.example:https": "mash_session",
+		"mash.example:99999": "mash_session",
+		"mash.example:":      "mash_session",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.server.URL+r.newLink(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		response, err := r.newBrowser().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if got, _, _ := strings.Cut(response.Header.Get("Set-Cookie"), "="); got != want {
+			t.Errorf("the cookie of %s is named %q, want %q", host, got, want)
+		}
+	}
 }
 
 func TestLinkLeadsToALocalPageOnly(t *testing.T) {
@@ -91,7 +141,7 @@ func TestOnlyTheRightCredentialsOpenPages(t *testing.T) {
 	r.pass(2 * time.Minute)
 	for name, cookie := range map[string]string{"none": "", "nonsense": "x", "a token": token, "a link": link, "expired": old} {
 		for _, path := range []string{"/inbox", "/inbox/" + id, "/settings"} {
-			p := r.do(r.newBrowser(), http.MethodGet, path, nil, map[string]string{"Cookie": "mash_session=" + cookie})
+			p := r.do(r.newBrowser(), http.MethodGet, path, nil, map[string]string{"Cookie": r.cookieName() + "=" + cookie})
 			p.is(http.StatusUnauthorized).says("mash link")
 			p.lacks("Ship it?")
 			if name != "none" && p.header.Get("WWW-Authenticate") == "" {

@@ -63,7 +63,7 @@ func (v *visit) run(rt route) error {
 // recognise finds the person of the session's cookie, bringing the message that the path names along. A cookie that is
 // not good any more is as good as none.
 func (v *visit) recognise() error {
-	c, err := v.r.Cookie(sessionCookie)
+	c, err := v.r.Cookie(sessionCookie(v.r))
 	if err != nil {
 		return nil //nolint:nilerr // no cookie: nobody
 	}

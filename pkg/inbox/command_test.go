@@ -1,0 +1,41 @@
+package inbox_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/mash-hub/mash/pkg/inbox"
+)
+
+func TestHintsCanBePasted(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		config              inbox.Config
+		link, agentAdd, ask string
+	}{
+		"installed": {inbox.Config{}, "mash link", "mash agent add first", `mash ask "Does`},
+		"built here": {
+			inbox.Config{Command: "bin/mash", Folder: "/srv/mash"},
+			"bin/mash link --data /srv/mash", "bin/mash agent add first --data /srv/mash", `bin/mash ask "Does`,
+		},
+		"run by go": {
+			inbox.Config{Command: "go run ./cmd/mash"}, "go run ./cmd/mash link", "go run ./cmd/mash agent add first",
+			`go run ./cmd/mash ask "Does`,
+		},
+		"an odd folder": {
+			inbox.Config{Folder: "/home/o'neil/my data"}, `mash link --data '/home/o'\''neil/my data'`,
+			`mash agent add first --data '/home/o'\''neil/my data'`, `mash ask "Does`,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRigWith(t, c.config)
+			link := r.newLink()
+			r.get(link).is(http.StatusOK).says(c.agentAdd, c.ask, "three export lines")
+			r.get("/settings").says(c.link)
+			r.get("/signin").says(c.link)
+			r.getIn(r.newBrowser(), link).is(http.StatusUnauthorized).says(c.link)
+		})
+	}
+}
