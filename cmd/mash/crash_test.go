@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -124,6 +125,7 @@ func newHarness(t *testing.T, tags string) *harness {
 		}
 		h.agents = append(h.agents, made.Token)
 	}
+	h.stop(t) // in peace, so that what the rounds stand on is there even in a hub that is made to lose
 	return h
 }
 
@@ -159,6 +161,18 @@ func (h *harness) kill() {
 		_ = h.hub.Wait()
 		h.hub = nil
 	}
+}
+
+// stop ends the hub as an operator would.
+func (h *harness) stop(t *testing.T) {
+	t.Helper()
+	if err := h.hub.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.hub.Wait(); err != nil {
+		t.Fatalf("the hub did not stop well: %v", err)
+	}
+	h.hub = nil
 }
 
 // round lets the writers work for a moment, kills the hub in the middle, and checks the next life against what they saw.
