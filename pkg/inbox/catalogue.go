@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	_ "embed"
 	"fmt"
 	"html/template"
 	"strings"
@@ -8,6 +9,36 @@ import (
 
 // catalogue holds the sentences of one language under short keys; %s and %d stand for what differs.
 type catalogue map[string]string
+
+//go:embed english.txt
+var englishText string
+
+// english returns every sentence of the pages.
+func english() catalogue {
+	c, err := parseCatalogue(englishText)
+	if err != nil {
+		panic(err) // the file is embedded, and the tests read it
+	}
+	return c
+}
+
+// parseCatalogue reads lines of the form key = sentence. Empty ones, and those that begin with #, are for the reader.
+func parseCatalogue(text string) (catalogue, error) {
+	c := catalogue{}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		key, sentence, ok := strings.Cut(line, " = ")
+		if _, twice := c[key]; !ok || twice || strings.ContainsAny(key, " =") {
+			return nil, fmt.Errorf("catalogue: line %d has no sentence under a new key: %s", n, line)
+		}
+		c[key] = sentence
+	}
+	return c, nil
+}
 
 // html returns a sentence as HTML: everything in it escaped, and what somebody else wrote isolated, so that it cannot
 // turn the sentence around. Parts that are HTML already, such as a time of the clock's, stay.
@@ -56,5 +87,5 @@ func (c catalogue) join(parts []template.HTML) template.HTML {
 		last := len(texts) - 1
 		texts = []string{strings.Join(texts[:last], ", "), texts[last]}
 	}
-	return template.HTML(strings.Join(texts, string(c.html("or")))) //nolint:gosec // HTML joined by HTML
+	return template.HTML(strings.Join(texts, " "+string(c.html("or"))+" ")) //nolint:gosec // HTML joined by HTML
 }

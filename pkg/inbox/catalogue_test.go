@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestEveryKeyHasASentence reads the keys out of the templates and the code. Keys that are put together, such as
@@ -38,6 +40,19 @@ func TestEveryKeyHasASentence(t *testing.T) {
 	}
 	if len(used) < 100 {
 		t.Errorf("only %d keys found", len(used))
+	}
+}
+
+func TestParseCatalogue(t *testing.T) {
+	t.Parallel()
+	got, err := parseCatalogue("# of pages\n\na = A = B, %s\n  b.c = “#”  \n")
+	if diff := cmp.Diff(catalogue{"a": "A = B, %s", "b.c": "“#”"}, got); err != nil || diff != "" {
+		t.Errorf("parseCatalogue: %v (-want +got):\n%s", err, diff)
+	}
+	for _, text := range []string{"a", "a =", "a=b", "= b", "a b = c", "a = b\na = c"} {
+		if got, err := parseCatalogue(text); err == nil {
+			t.Errorf("parseCatalogue(%q) = %v, want an error", text, got)
+		}
 	}
 }
 
