@@ -1,26 +1,73 @@
 // Package client is the Go SDK of MA2H: it sends notifies, asks and tasks to a hub, waits for the answers, and verifies
 // those that are pushed.
 //
-// To ask a person something and wait:
+// A whole program that asks a person, waits, and uses the answer. `mash agent add NAME` prints what to export first:
 //
-//	c := client.New("https://hub.example", os.Getenv("MASH_TOKEN"))
-//	ack, err := c.Ask(ctx, ma2h.Message{
-//		Title:   "Deploy 1.4 now?",
-//		Request: &ma2h.Request{Mode: ma2h.ModeConfirm},
-//	})
-//	if err != nil {
-//		return err
-//	}
-//	response, err := c.Wait(ctx, ack.ID)
-//	if err != nil {
-//		return err
-//	}
-//	if value, ok := client.Choice(response); ok && value == "approve" {
-//		// a person said yes: response.Response.Actor is who
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//		"os"
+//		"time"
+//
+//		"github.com/mash-hub/mash/pkg/client"
+//		"github.com/mash-hub/mash/pkg/ma2h"
+//	)
+//
+//	func main() {
+//		ctx := context.Background()
+//		c := client.New(os.Getenv("MASH_URL"), os.Getenv("MASH_TOKEN"))
+//		ack, err := c.Ask(ctx, ma2h.Message{
+//			Title:     "Deploy 1.4 now?",
+//			Body:      "All tests pass.",
+//			Request:   &ma2h.Request{Mode: ma2h.ModeConfirm},
+//			ExpiresAt: ma2h.FormatTime(time.Now().Add(time.Hour)),
+//		})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		response, err := c.Wait(ctx, ack.ID)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		switch value, answered := client.Choice(response); {
+//		case answered && value == "approve":
+//			fmt.Println(response.Response.Actor, "approved; deploying")
+//		case answered:
+//			fmt.Println(response.Response.Actor, "said no")
+//		default:
+//			fmt.Println("no answer:", response.Resolution) // declined, expired or cancelled
+//		}
 //	}
 //
-// An agent that cannot wait keeps ack.ID and calls Wait later, from any process that has its token; or it names a
-// callback in the request and verifies what comes there with a Verifier.
+// Ask and Task let the owner of the agent's account answer, unless the message says who may.
+//
+// An agent that cannot wait keeps ack.ID and calls Wait later, from any process that has its token. Or it has the answer
+// pushed: the request of its message names a callback, and what comes there is verified. Where the agent runs on the
+// machine of the hub, start that with --allow-callback HOST:PORT.
+//
+//	const answersURL = "https://agent.example/answers" // as the hub reaches it
+//
+//	func withCallback(r *ma2h.Request) *ma2h.Request {
+//		r.Callback = &ma2h.Callback{
+//			URL:  answersURL,
+//			Auth: &ma2h.CallbackAuth{Scheme: ma2h.SchemeHMAC, SecretRef: "env:MASH_PUSH_SECRET"},
+//		}
+//		return r
+//	}
+//
+//	func answers() http.Handler { // to be served at answersURL
+//		v := &client.Verifier{Secrets: []string{os.Getenv("MASH_PUSH_SECRET")}, URL: answersURL}
+//		return v.Handler(func(_ context.Context, r *ma2h.Response) error {
+//			value, answered := client.Choice(r)
+//			fmt.Println(r.InReplyTo, value, answered)
+//			return nil // it was acted on, and need not come again
+//		})
+//	}
+//
+// The secret_ref names the secret to the hub; the secret itself is the agent's MASH_PUSH_SECRET, and stays there.
 //
 // What the hub refuses comes back as *ma2h.Error (see ma2h.AsError), with a code of spec §8.5. Everything else is the
 // network's.
@@ -57,8 +104,8 @@ type Client struct {
 	HTTP *http.Client     // nil means http.DefaultClient
 	Now  func() time.Time // nil means time.Now
 
-	mu sync.Mutex
-	id string // agent.id, once asked for
+	mu    sync.Mutex
+	whose *Me // the credential is, once asked for
 }
 
 // New returns a client of the hub at url with a fresh run id.
@@ -82,25 +129,43 @@ type Me struct {
 
 // Me returns who the credential belongs to. It is Mash's own call and not of the spec.
 func (c *Client) Me(ctx context.Context) (Me, error) {
+	me, err := c.askWhose(ctx)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.whose = &me
+	}
+	return me, err
+}
+
+func (c *Client) askWhose(ctx context.Context) (Me, error) {
 	var me Me
 	err := c.call(ctx, request{name: endpoint.Me, into: &me, repeat: true})
 	return me, err
 }
 
-// agentID returns the agent.id of the credential, asking the hub the first time.
-func (c *Client) agentID(ctx context.Context) (string, error) {
+// me is Me, asking the hub only the first time.
+func (c *Client) me(ctx context.Context) (Me, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.id != "" {
-		return c.id, nil
+	if c.whose != nil {
+		return *c.whose, nil
 	}
-	me, err := c.Me(ctx)
+	me, err := c.askWhose(ctx)
+	if err == nil {
+		c.whose = &me
+	}
+	return me, err
+}
+
+// agentID returns the agent.id of the credential.
+func (c *Client) agentID(ctx context.Context) (string, error) {
+	me, err := c.me(ctx)
 	if err != nil {
 		return "", err
 	}
 	if me.AgentID == "" {
 		return "", ma2h.Errorf(ma2h.CodeNotAuthorized, "The token is %s's and not an agent's; send with an agent's token.", me.Actor)
 	}
-	c.id = me.AgentID
-	return c.id, nil
+	return me.AgentID, nil
 }

@@ -98,7 +98,9 @@ func withRetryAfter(a answer, s string) answer {
 var errReset = errors.New("connection reset by peer")
 
 func confirm() ma2h.Message {
-	return ma2h.Message{Title: "Deploy?", Request: &ma2h.Request{Mode: ma2h.ModeConfirm}}
+	return ma2h.Message{
+		Title: "Deploy?", Request: &ma2h.Request{Mode: ma2h.ModeConfirm, AllowedResolvers: []string{"human:ada"}},
+	}
 }
 
 func TestASubmitIsCompletedAndSentOnce(t *testing.T) {
@@ -127,7 +129,7 @@ func TestALostAnswerIsAskedForAgainWithTheSameBytes(t *testing.T) {
 		}}
 		c := h.client()
 		c.Patience = 5 * time.Minute
-		if ack, err := c.Task(t.Context(), ma2h.Message{Title: "t", Action: &ma2h.Action{Instructions: "i"}}); err != nil || ack.ID != "msg_1" {
+		if ack, err := c.Task(t.Context(), ma2h.Message{Title: "t", Action: &ma2h.Action{Instructions: "i", AllowedResolvers: []string{}}}); err != nil || ack.ID != "msg_1" {
 			t.Fatalf("Task = %+v, %v", ack, err)
 		}
 		if len(h.seen) != 6 {
@@ -377,6 +379,62 @@ func TestTheAgentIDIsAskedForOnce(t *testing.T) {
 	c.Agent.ID = ""
 	if _, err := c.Notify(t.Context(), ma2h.Message{Title: "t"}); ma2h.AsError(err) == nil || ma2h.AsError(err).Code != ma2h.CodeNotAuthorized {
 		t.Errorf("Notify with a person's token = %v, want not_authorized", err)
+	}
+}
+
+func TestTheOwnerMayResolveUnlessOthersAreNamed(t *testing.T) {
+	t.Parallel()
+	const me = `{"actor":"agent:ci/build","agent_id":"ci/build","owner":"human:ada"}`
+	request := func(who []string) ma2h.Message {
+		return ma2h.Message{Type: ma2h.TypeAsk, Title: "t", Request: &ma2h.Request{Mode: ma2h.ModeConfirm, AllowedResolvers: who}}
+	}
+	toAgent := request(nil)
+	toAgent.To = "agent:ops"
+	task := ma2h.Message{Type: ma2h.TypeTask, Title: "t", Action: &ma2h.Action{Instructions: "i"}}
+	for name, c := range map[string]struct {
+		m      ma2h.Message
+		me     answer
+		want   []string
+		asked  int // how often the hub was asked whose the token is, by two messages
+		listed bool
+	}{
+		"an ask":                     {m: request(nil), me: answer{status: 200, body: me}, want: []string{"human:ada"}, asked: 1, listed: true},
+		"a task":                     {m: task, me: answer{status: 200, body: me}, want: []string{"human:ada"}, asked: 1, listed: true},
+		"nobody on purpose":          {m: request([]string{}), want: []string{}, listed: true},
+		"somebody else":              {m: request([]string{"human:bob"}), want: []string{"human:bob"}, listed: true},
+		"to an agent":                {m: toAgent},
+		"a notify":                   {m: ma2h.Message{Type: ma2h.TypeNotify, Title: "t"}},
+		"a hub that does not say it": {m: request(nil), me: refusal(404, "not_found"), asked: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &hub{answers: []answer{c.me}}
+			agent := h.client()
+			for range 2 {
+				envelope, err := agent.Prepare(t.Context(), c.m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got ma2h.Message
+				if err := json.Unmarshal(envelope, &got); err != nil {
+					t.Fatal(err)
+				}
+				who, listed := got.AllowedResolvers()
+				if diff := cmp.Diff(c.want, who); diff != "" || listed != c.listed {
+					t.Errorf("listed: %t; who may resolve (-want +got):\n%s", listed, diff)
+				}
+			}
+			if len(h.seen) != c.asked {
+				t.Errorf("the hub saw %+v, want %d calls", h.seen, c.asked)
+			}
+		})
+	}
+	m := request(nil)
+	if _, err := (&hub{answers: []answer{{status: 200, body: me}}}).client().Prepare(t.Context(), m); err != nil || m.Request.AllowedResolvers != nil {
+		t.Errorf("Prepare changed what it was given to %+v, %v", m.Request, err)
+	}
+	if _, err := (&hub{answers: []answer{refusal(401, "unauthenticated")}}).client().Prepare(t.Context(), m); ma2h.AsError(err) == nil {
+		t.Errorf("Prepare with a bad token = %v, want its refusal", err)
 	}
 }
 

@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mash-hub/mash/pkg/client"
@@ -177,27 +179,22 @@ func ExampleClient_Waiting() {
 }
 
 func ExampleVerifier_Handler() {
-	v := &client.Verifier{
-		Secrets: []string{"mashs_secret"}, // from the environment; two while it is rotated
-		URL:     "https://agent.example/ma2h",
-	}
-	handler := v.Handler(func(_ context.Context, r *ma2h.Response) error {
-		value, ok := client.Choice(r)
-		fmt.Println(r.InReplyTo, value, ok)
-		return nil
-	})
+	os.Setenv("MASH_PUSH_SECRET", "mashs_secret")
+	callback, _ := json.Marshal(withCallback(&ma2h.Request{Mode: ma2h.ModeConfirm}).Callback)
+	fmt.Printf("%s\n", callback)
 
-	// The hub signs and sends; it may do so twice.
-	for range 2 {
-		ctx, _ := signature.Response([]byte(pushBody), v.URL)
+	handler := answers()
+	for range 2 { // The hub signs and sends; it may do so twice.
+		ctx, _ := signature.Response([]byte(pushBody), answersURL)
 		header, _ := ctx.Sign(signature.HMAC("mashs_secret"), time.Now(), ma2h.NewID(ma2h.PrefixNonce))
-		push := httptest.NewRequest(http.MethodPost, "/ma2h", strings.NewReader(pushBody))
+		push := httptest.NewRequest(http.MethodPost, "/answers", strings.NewReader(pushBody))
 		push.Header.Set(signature.HeaderName, header)
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, push)
 		fmt.Println(answer.Code)
 	}
 	// Output:
+	// {"url":"https://agent.example/answers","auth":{"scheme":"hmac","secret_ref":"env:MASH_PUSH_SECRET"}}
 	// msg_1 approve true
 	// 204
 	// 204

@@ -65,7 +65,7 @@ func TestAnAskIsAnsweredOverAHub(t *testing.T) {
 	ack, err := agent.Ask(ctx, ma2h.Message{
 		Title: "Deploy?", State: jsontext.Value(`{"n":1e21,"big":9007199254740993}`),
 		Request: &ma2h.Request{
-			Mode: ma2h.ModeConfirm, AllowedResolvers: []string{"human:ada"},
+			Mode:     ma2h.ModeConfirm,
 			Callback: &ma2h.Callback{Mode: "push", URL: v.URL, Auth: &ma2h.CallbackAuth{Scheme: ma2h.SchemeHMAC, SecretRef: made.SecretRef}},
 		},
 	})

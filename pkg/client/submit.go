@@ -17,7 +17,8 @@ type Ack struct {
 	ma2h.SubmitAck
 
 	// Warnings are what the hub took but wants to be known, from its Mash-Warning headers: inexact_number says that an
-	// integer beyond ±(2^53−1) occurs, which signatures see rounded (spec §9.2).
+	// integer beyond ±(2^53−1) occurs, which signatures see rounded (spec §9.2); no_human_resolver, that the message lists
+	// nobody who may resolve it, so that nobody but its sender can (spec §9.1).
 	Warnings []string `json:"-"`
 }
 
@@ -31,21 +32,27 @@ func (c *Client) Notify(ctx context.Context, m ma2h.Message) (*Ack, error) {
 	return c.Submit(ctx, m)
 }
 
-// Ask submits m as an ask: a decision that somebody takes (spec §5.2). It needs a Request. Wait for the answer with Wait.
+// Ask submits m as an ask: a decision that somebody takes (spec §5.2). It needs a Request, and is the owner's to answer
+// unless that says whose (see Submit). Wait for the answer with Wait.
 func (c *Client) Ask(ctx context.Context, m ma2h.Message) (*Ack, error) {
 	m.Type = ma2h.TypeAsk
 	return c.Submit(ctx, m)
 }
 
-// Task submits m as a task: something that somebody does (spec §5.3). It needs an Action. Wait for the end with Wait.
+// Task submits m as a task: something that somebody does (spec §5.3). It needs an Action, and is the owner's to end
+// unless that says whose (see Submit). Wait for the end with Wait.
 func (c *Client) Task(ctx context.Context, m ma2h.Message) (*Ack, error) {
 	m.Type = ma2h.TypeTask
 	return c.Submit(ctx, m)
 }
 
 // Submit sends a message (spec §8.1). What m leaves out is filled in: the version, the time, the agent descriptor and an
-// idempotency key. While no answer comes it sends the very same bytes again, so that a lost answer makes no second
-// message. To be safe against the end of the process too, use Prepare and Send.
+// idempotency key. Where AllowedResolvers of an ask or task is nil, the owner of the agent's account is, for whom the hub
+// is asked once; for a list that names nobody is meant, give one that is empty and not nil (spec §9.1). A message to an
+// agent, and one to a hub that does not tell who the owner is, keeps no list.
+//
+// While no answer comes Submit sends the very same bytes again, so that a lost answer makes no second message. To be safe
+// against the end of the process too, use Prepare and Send.
 func (c *Client) Submit(ctx context.Context, m ma2h.Message) (*Ack, error) {
 	envelope, err := c.Prepare(ctx, m)
 	if err != nil {
@@ -68,6 +75,9 @@ func (c *Client) Prepare(ctx context.Context, m ma2h.Message) ([]byte, error) {
 		m.IdempotencyKey = &key
 	}
 	if err := c.describe(ctx, &m.Agent); err != nil {
+		return nil, fmt.Errorf("prepare %s: %w", m.Type, err)
+	}
+	if err := c.allowOwner(ctx, &m); err != nil {
 		return nil, fmt.Errorf("prepare %s: %w", m.Type, err)
 	}
 	envelope, err := json.Marshal(m)
@@ -96,6 +106,28 @@ func (c *Client) describe(ctx context.Context, a *ma2h.Agent) error {
 	id, err := c.agentID(ctx)
 	a.ID = id
 	return err
+}
+
+// allowOwner lets the owner resolve an ask or task that does not say who may. What the caller has stays as it is.
+func (c *Client) allowOwner(ctx context.Context, m *ma2h.Message) error {
+	if _, given := m.AllowedResolvers(); given || m.To != "" || m.Request == nil && m.Action == nil {
+		return nil
+	}
+	me, err := c.me(ctx)
+	if e := ma2h.AsError(err); e != nil && (e.Code == ma2h.CodeNotFound || e.Code == ma2h.CodeMethodNotAllowed) {
+		return nil // a hub that has no such call
+	}
+	if err != nil || me.Owner == "" {
+		return err
+	}
+	if m.Request != nil {
+		r := *m.Request
+		r.AllowedResolvers, m.Request = []string{me.Owner}, &r
+		return nil
+	}
+	a := *m.Action
+	a.AllowedResolvers, m.Action = []string{me.Owner}, &a
+	return nil
 }
 
 func or(s, other string) string {
