@@ -39,11 +39,10 @@ func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitF
 	if err != nil {
 		return err
 	}
-	c.Agent.ID = me.AgentID
 	if me.AgentID == "" {
 		return fmt.Errorf("MASH_TOKEN belongs to %s, and only agents send; make one with `%s agent add NAME`", me.Actor, p.self)
 	}
-	allow(&m, me.Owner, w)
+	allow(&m, w)
 	c.Patience = 0 // the hub is there; what fails from here on passes
 	ack, err := send(ctx, c, m, d)
 	if err != nil {
@@ -59,20 +58,14 @@ func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitF
 	return p.wait(ctx, c, ack.ID, w.timeout, func(r *ma2h.Response) error { return p.printResponse(r, d.json) })
 }
 
-// allow lets the owner answer unless the flags name others: without a list nobody but the sender may (spec §9.1).
-func allow(m *ma2h.Message, owner string, w *waitFlags) {
-	var who []string
-	if w.resolvers != nil {
-		who = *w.resolvers
-	}
-	if len(who) == 0 && owner != "" {
-		who = []string{owner}
-	}
+// allow lets those resolve whom the flags name. Without any, the client lets the owner.
+func allow(m *ma2h.Message, w *waitFlags) {
 	switch {
+	case w.resolvers == nil || len(*w.resolvers) == 0:
 	case m.Request != nil:
-		m.Request.AllowedResolvers = who
+		m.Request.AllowedResolvers = *w.resolvers
 	case m.Action != nil:
-		m.Action.AllowedResolvers = who
+		m.Action.AllowedResolvers = *w.resolvers
 	}
 }
 
