@@ -168,3 +168,16 @@ func TestB32_WaitUnderAVirtualClockCountsAsNone(t *testing.T) {
 		}
 	})
 }
+
+func TestB32_WithoutTheClockATenantWaits(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot := s.agent("bot")
+		id := bot.accepted(s.ask())
+		s.now = time.Time{}
+		began := time.Now()
+		bot.get(id+"?wait=0.2").is(http.StatusOK).shows("/status", "open")
+		if took := time.Since(began); took < 200*time.Millisecond {
+			s.t.Errorf("wait=0.2 took %s, want 200 ms or more", took)
+		}
+	})
+}

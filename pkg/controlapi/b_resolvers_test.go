@@ -5,7 +5,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+	"github.com/mash-hub/mash/pkg/recordtest"
 )
 
 // none removes the list of resolvers.
@@ -185,7 +188,15 @@ func TestChoice_DefaultResolversAreTheAccountsToTurnOn(t *testing.T) {
 		before := bot.accepted(s.ask(none))
 		bot.send("PUT", "/v1/settings", doc{"default_resolvers": []string{"agent:bot"}}).
 			refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		deeds := 0
+		s.store.fails(func(writes []record.Write) recordtest.Fault { // nothing goes wrong, but the audit record is seen
+			if recordtest.Putting(hub.KindDeed)(writes) {
+				deeds++
+			}
+			return nil
+		})
 		alice.send("PUT", "/v1/settings", doc{"default_resolvers": []string{"human:alice"}}).is(http.StatusNoContent)
+		same(s.t, "deeds on record", deeds, 1)
 
 		envelope := s.ask(none)
 		a := bot.submit(envelope).is(http.StatusAccepted)
