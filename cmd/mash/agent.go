@@ -65,10 +65,10 @@ func agentAdd(ctx context.Context, p *program, d *desk, f *agentFlags, name stri
 	fmt.Fprintf(p.stdout, "\nA callback names the push secret as \"secret_ref\": %q.\n", made.SecretRef)
 	if d.offline {
 		fmt.Fprintf(p.stdout, "\nThe hub does not run. Before the agent asks, start it:\n\n%s serve%s\n",
-			shellQuote(p.self), dataArgs(f.data))
+			p.name, dataArgs(f.data))
 	}
 	fmt.Fprintf(p.stdout, "\nWith these lines in place it asks like this, and waits for the answer:\n\n")
-	fmt.Fprintf(p.stdout, "%s ask %s\n", shellQuote(p.self), shellQuote("May I tidy up?"))
+	fmt.Fprintf(p.stdout, "%s ask %s\n", p.name, shellQuote("May I tidy up?"))
 	fmt.Fprintf(p.stdout, "\nOr with no tool but curl, as it stands here:\n\n%s\n", firstAsk(d.hubURL, made, me.Owner, time.Now()))
 	return nil
 }
@@ -132,7 +132,7 @@ func agentList(ctx context.Context, p *program, d *desk, f *agentFlags, _ string
 		return p.printJSON(map[string][]client.Agent{"agents": agents})
 	}
 	if len(agents) == 0 {
-		fmt.Fprintf(p.stdout, "There is no agent yet. Make one: %s agent add NAME%s\n", shellQuote(p.self), dataArgs(f.data))
+		fmt.Fprintf(p.stdout, "There is no agent yet. Make one: %s agent add NAME%s\n", p.name, dataArgs(f.data))
 		return nil
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)

@@ -15,7 +15,7 @@ func (p *program) agentClient() (*client.Client, error) {
 	for _, name := range []string{"MASH_URL", "MASH_TOKEN"} {
 		if p.env(name) == "" {
 			return nil, fmt.Errorf("%s is not set; `%s agent add NAME` prints the export lines for MASH_URL and MASH_TOKEN",
-				name, p.self)
+				name, p.name)
 		}
 	}
 	c := client.New(p.env("MASH_URL"), p.env("MASH_TOKEN"))
@@ -35,7 +35,7 @@ func (p *program) personClient(data string) (*client.Client, error) {
 	}
 	if !at.Held() {
 		return nil, fmt.Errorf("no hub runs with the data folder %s; start it with `%s serve%s`, name another folder with --data, "+
-			"or set MASH_URL and MASH_TOKEN to a person's", at, p.self, dataArgs(data))
+			"or set MASH_URL and MASH_TOKEN to a person's", at, p.name, dataArgs(data))
 	}
 	return ownerClient(at)
 }

@@ -57,7 +57,7 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	defer callback.Close() //nolint:errcheck // the agent has a copy of its own
 	d.hub, err = localhub.Open(ctx, localhub.Config{
-		Folder: d.folder, Listen: "127.0.0.1:0", AllowCallback: []string{callback.Addr().String()},
+		Folder: d.folder, Listen: "127.0.0.1:0", AllowCallback: []string{callback.Addr().String()}, Command: d.name,
 		Log: slog.New(slog.NewTextHandler(d.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *demo) withAgent(ctx context.Context, callback *net.TCPListener) error {
 		d.epilogue()
 		return nil
 	case ended == exitExpired:
-		fmt.Fprintf(d.stdout, "\nNobody answered within %s. Try again: %s demo\n", d.giveUp, shellQuote(d.self))
+		fmt.Fprintf(d.stdout, "\nNobody answered within %s. Try again: %s demo\n", d.giveUp, d.name)
 	default:
 		fmt.Fprint(d.stdout, "\nThe agent did not come to the end of its part; see above.\n")
 	}
@@ -149,7 +149,7 @@ func (d *demo) letAnswer(ctx context.Context, id string) error {
 	}
 	fmt.Fprintf(d.stdout, "\nNow it waits for you. Answer in the browser; this link signs you in:\n\n  %s\n\n"+
 		"or in another terminal:\n\n  %s answer %s approve --data %s\n\n",
-		link, shellQuote(d.self), id, shellQuote(string(d.folder)))
+		link, d.name, id, shellQuote(string(d.folder)))
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (d *demo) answerFor(ctx context.Context, id, answer string) error {
 		return err
 	}
 	fmt.Fprintf(d.stdout, "\nANSWER is set, so the demo answers for you, with the owner's token:\n\n")
-	quiet := &program{self: d.self, stdin: d.stdin, stdout: &prefixed{d.stdout, "  you    "}, stderr: d.stderr, env: d.env}
+	quiet := &program{name: d.name, stdin: d.stdin, stdout: &prefixed{d.stdout, "  you    "}, stderr: d.stderr, env: d.env}
 	flags := answerFlags{fields: &list{}, checks: &list{}}
 	if err := quiet.answer(ctx, c, m, &flags, []string{answer}); err != nil {
 		return err
@@ -176,5 +176,5 @@ func (d *demo) answerFor(ctx context.Context, id, answer string) error {
 func (d *demo) epilogue() {
 	fmt.Fprintf(d.stdout, "\nThat was the whole way round; the hub and its folder are gone again.\n\n"+
 		"To go on with a hub that stays:\n  %[1]s serve\n  %[1]s agent add NAME     (in another terminal)\n",
-		shellQuote(d.self))
+		d.name)
 }

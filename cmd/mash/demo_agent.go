@@ -49,7 +49,7 @@ func demoAgentCommand(flags *flag.FlagSet) action {
 		}
 		listener, err := net.FileListener(os.NewFile(callbackFD, "callback"))
 		if err != nil {
-			return usagef("help", "This command is a part of `mash demo`.")
+			return usagef("help", "This command is a part of `%s demo`.", p.name)
 		}
 		a := &demoAgent{
 			program: p, client: c, pushes: make(chan push, 1),

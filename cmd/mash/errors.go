@@ -42,7 +42,7 @@ func (p *program) finish(err error) int {
 		return exitOK
 	}
 	if h, ok := errors.AsType[*help](err); ok {
-		fmt.Fprint(p.stdout, h.text)
+		fmt.Fprint(p.stdout, p.inOurName(h.text))
 		return exitOK
 	}
 	if code, ok := errors.AsType[exit](err); ok {
@@ -50,10 +50,10 @@ func (p *program) finish(err error) int {
 	}
 	if u, ok := errors.AsType[*usage](err); ok {
 		about := strings.TrimSpace("help " + u.command)
-		fmt.Fprintf(p.stderr, "mash: %s See: %s %s\n", u.message, p.self, about)
+		fmt.Fprintf(p.stderr, "mash: %s See: %s %s\n", u.message, p.name, about)
 		return exitUsage
 	}
-	fmt.Fprintf(p.stderr, "mash: %s\n", explain(err))
+	fmt.Fprintf(p.stderr, "mash: %s\n", p.explain(err))
 	if errors.Is(err, context.Canceled) {
 		return exitInterrupt
 	}
@@ -61,10 +61,10 @@ func (p *program) finish(err error) int {
 }
 
 // explain turns an error into one plain sentence.
-func explain(err error) string {
+func (p *program) explain(err error) string {
 	if e := ma2h.AsError(err); e != nil {
 		if e.Code == ma2h.CodeUnauthenticated {
-			return "The hub does not know this token; check MASH_TOKEN, or get another with `mash agent rotate NAME`."
+			return fmt.Sprintf("The hub does not know this token; check MASH_TOKEN, or get another with `%s agent rotate NAME`.", p.name)
 		}
 		return e.Message
 	}
@@ -72,20 +72,20 @@ func explain(err error) string {
 		return "Interrupted."
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return unreachable(u)
+		return p.unreachable(u)
 	}
 	return sentence(err.Error()) + "."
 }
 
 // unreachable says that nobody answers where the hub ought to be, and what to do.
-func unreachable(e *url.Error) string {
+func (p *program) unreachable(e *url.Error) string {
 	at, err := url.Parse(e.URL)
 	if err != nil {
 		return "The hub's URL cannot be read; check MASH_URL."
 	}
 	hub := at.Scheme + "://" + at.Host
 	if _, ok := errors.AsType[*net.OpError](e.Err); ok || e.Timeout() {
-		return fmt.Sprintf("No hub answers at %s; start it with `mash serve`, or check MASH_URL.", hub)
+		return fmt.Sprintf("No hub answers at %s; start it with `%s serve`, or check MASH_URL.", hub, p.name)
 	}
 	return fmt.Sprintf("%s does not answer like a hub; check MASH_URL.", hub)
 }

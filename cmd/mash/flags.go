@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"path/filepath"
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/localhub"
@@ -33,10 +34,13 @@ func folder(data string) (localhub.Folder, error) {
 	return localhub.DefaultFolder()
 }
 
-// dataArgs is what a printed command needs so that it finds the same data folder.
+// dataArgs is what a printed command needs so that it finds the same data folder, wherever it is typed.
 func dataArgs(data string) string {
 	if data == "" {
 		return ""
+	}
+	if path, err := filepath.Abs(data); err == nil {
+		data = path
 	}
 	return " --data " + shellQuote(data)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"regexp"
 	"strings"
 )
 
@@ -25,4 +26,50 @@ func helpText(command string) string {
 		}
 		command = group
 	}
+}
+
+// typed is what to type in a shell to run the program that was called as called.
+func typed(called string) string {
+	if strings.Contains(called, "/go-build") && strings.Contains(called, "/exe/") { // gone once it has ended
+		return "go run ./cmd/mash"
+	}
+	return shellQuote(called)
+}
+
+var (
+	ownCommand = regexp.MustCompile(`(^|[ ` + "`" + `])mash ([a-zA-Z]+)`)
+	inColumns  = regexp.MustCompile(`^( +\S.*?\S)( {2,})(\S.*)$`)
+)
+
+// inOurName writes the commands of a help text as they are to be typed, and keeps its columns where there is room.
+func (p *program) inOurName(text string) string {
+	if p.name == "mash" {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		longer := ownCommand.ReplaceAllStringFunc(line, func(found string) string {
+			m := ownCommand.FindStringSubmatch(found)
+			if m[2] != "COMMAND" && !isCommand(m[2]) {
+				return found
+			}
+			return m[1] + p.name + " " + m[2]
+		})
+		if m := inColumns.FindStringSubmatch(strings.TrimSuffix(longer, "\n")); m != nil {
+			gap := max(len(m[2])-len(longer)+len(line), 2)
+			longer = m[1] + strings.Repeat(" ", gap) + m[3] + "\n"
+		}
+		out.WriteString(longer)
+	}
+	return out.String()
+}
+
+// isCommand says whether a word begins a command.
+func isCommand(word string) bool {
+	for _, c := range commands() {
+		if first, _, _ := strings.Cut(c.name, " "); first == word {
+			return true
+		}
+	}
+	return false
 }

@@ -50,7 +50,8 @@ func TestHelp_Fits(t *testing.T) {
 	}
 	for _, file := range files {
 		text := helpText(strings.TrimSuffix(file.Name(), ".txt"))
-		for line := range strings.Lines(text) {
+		built := (&program{name: "bin/mash"}).inOurName(text)
+		for line := range strings.Lines(text + built) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
 				t.Errorf("%s has a line of %d columns: %s", file.Name(), n, line)
 			}
@@ -82,6 +83,31 @@ func TestHelp_EveryWay(t *testing.T) {
 			if code != exitOK || stdout.String() != helpText(c.name) || stdout.Len() == 0 || stderr.Len() > 0 {
 				t.Errorf("mash %q exits %d and prints %q", way, code, stdout.String()+stderr.String())
 			}
+		}
+	}
+}
+
+// TestHelp_InOurName calls mash by other names.
+func TestHelp_InOurName(t *testing.T) {
+	t.Parallel()
+	for called, want := range map[string]string{
+		"bin/mash":                     "\n  bin/mash agent list           list the agents\n",
+		"mash":                         "\n  mash agent list               list the agents\n",
+		"/opt/my tools/mash":           "\n  '/opt/my tools/mash' agent list  list the agents\n",
+		"/tmp/go-build1/b001/exe/mash": "\n  go run ./cmd/mash agent list  list the agents\n",
+	} {
+		var stdout, stderr bytes.Buffer
+		if run(t.Context(), []string{called, "help", "agent"}, nil, &stdout, io.Discard, noEnv); !strings.Contains(stdout.String(), want) {
+			t.Errorf("called as %s, the help is\n%s\nwant in it\n%s", called, &stdout, want)
+		}
+		stdout.Reset()
+		run(t.Context(), []string{called, "help"}, nil, &stdout, io.Discard, noEnv)
+		if !strings.HasPrefix(stdout.String(), "Mash is a hub") || !strings.Contains(stdout.String(), "as in: "+typed(called)+" help ask\n") {
+			t.Errorf("called as %s, the general help is\n%s", called, &stdout)
+		}
+		run(t.Context(), []string{called, "ask", "Title"}, nil, io.Discard, &stderr, noEnv)
+		if text, _, _ := strings.Cut(stderr.String(), " agent add"); !strings.HasSuffix(text, "`"+typed(called)) {
+			t.Errorf("called as %s, it says %s", called, &stderr)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (p *program) printPulled(m *client.Pulled, asJSON bool) error {
 	case m.Response != nil:
 		return p.printResponse(m.Response, false)
 	case m.Open():
-		fmt.Fprintf(p.stderr, "Still open. To wait for the answer: %s pull %s --wait\n", shellQuote(p.self), m.ID)
+		fmt.Fprintf(p.stderr, "Still open. To wait for the answer: %s pull %s --wait\n", p.name, m.ID)
 	default:
 		fmt.Fprintf(p.stderr, "%s.\n", sentence(string(m.Status)))
 	}

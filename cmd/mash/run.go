@@ -23,7 +23,7 @@ const (
 
 // program is what a command may touch of the world.
 type program struct {
-	self   string // how this program was called, for the commands that it prints
+	name   string // what to type in a shell to run it again, for the commands that it prints
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
@@ -66,10 +66,10 @@ func commands() []command {
 func run(
 	ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string,
 ) int {
-	p := &program{self: args[0], stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	p := &program{name: typed(args[0]), stdin: stdin, stdout: stdout, stderr: stderr, env: env}
 	c, rest, err := find(args[1:])
 	if err == nil && c == nil {
-		fmt.Fprint(stdout, helpText(""))
+		fmt.Fprint(stdout, p.inOurName(helpText("")))
 		return exitOK
 	}
 	if err == nil {

@@ -90,7 +90,7 @@ func (f *serveFlags) config(p *program) (localhub.Config, error) {
 	}
 	c := localhub.Config{
 		Folder: at, Listen: f.listen, PublicURL: public, Owner: strings.TrimPrefix(f.owner, "human:"),
-		AllowCallback: *f.allow, Conformance: f.control,
+		AllowCallback: *f.allow, Conformance: f.control, Command: p.name,
 		Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: f.logLevel})),
 	}
 	if f.rate >= 0 {
@@ -121,7 +121,7 @@ func (f *serveFlags) welcome(ctx context.Context, p *program, s *localhub.Server
 	}
 	fmt.Fprintf(p.stdout, "\nYour inbox. The link signs you in, once, within a day:\n  %s\n", link)
 	fmt.Fprintf(p.stdout, "\nNext, give an agent its token, in another terminal:\n  %s agent add NAME%s\n",
-		shellQuote(p.self), dataArgs(f.data))
+		p.name, dataArgs(f.data))
 	fmt.Fprint(p.stdout, "\nCtrl-C stops the hub. What waits stays safe and goes on when it starts again.\n")
 	return nil
 }

@@ -40,7 +40,7 @@ func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitF
 		return err
 	}
 	if me.AgentID == "" {
-		return fmt.Errorf("MASH_TOKEN belongs to %s, and only agents send; make one with `%s agent add NAME`", me.Actor, p.self)
+		return fmt.Errorf("MASH_TOKEN belongs to %s, and only agents send; make one with `%s agent add NAME`", me.Actor, p.name)
 	}
 	allow(&m, w)
 	c.Patience = 0 // the hub is there; what fails from here on passes
@@ -109,7 +109,7 @@ func (p *program) printSent(ack *client.Ack, t ma2h.Type, asJSON bool) error {
 	}
 	fmt.Fprintln(p.stdout, ack.ID)
 	if t != ma2h.TypeNotify {
-		fmt.Fprintf(p.stderr, "Sent. For the answer: %s pull %s --wait\n", shellQuote(p.self), ack.ID)
+		fmt.Fprintf(p.stderr, "Sent. For the answer: %s pull %s --wait\n", p.name, ack.ID)
 	}
 	return nil
 }
@@ -138,7 +138,6 @@ func (p *program) wait(
 }
 
 func (p *program) sayHowToGoOn(why, id string) {
-	self := shellQuote(p.self)
 	fmt.Fprintf(p.stderr, "%s; the message stays open. To go on waiting, or to withdraw it if it is a question:\n"+
-		"  %s pull %s --wait\n  %s cancel %s\n", why, self, id, self, id)
+		"  %[2]s pull %[3]s --wait\n  %[2]s cancel %[3]s\n", why, p.name, id)
 }

@@ -48,7 +48,7 @@ func (p *program) listWaiting(ctx context.Context, c *client.Client, data string
 	for _, s := range waiting {
 		fmt.Fprintf(p.stdout, "%s\n  %s\n  %s\n", s.ID, cleanLine(s.Title), strings.Join(facts(s), ", "))
 	}
-	fmt.Fprintf(p.stdout, "\nTo see one and how to answer it: %s answer ID%s\n", shellQuote(p.self), dataArgs(data))
+	fmt.Fprintf(p.stdout, "\nTo see one and how to answer it: %s answer ID%s\n", p.name, dataArgs(data))
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (p *program) showAnswers(m *client.Reading, data string) {
 		return
 	}
 	fmt.Fprint(p.stdout, "\nTo answer:\n")
-	begin := fmt.Sprintf("  %s answer %s", shellQuote(p.self), m.ID)
+	begin := fmt.Sprintf("  %s answer %s", p.name, m.ID)
 	end := dataArgs(data)
 	say := func(how, what string) {
 		fmt.Fprintf(p.stdout, "%s %s%s%s\n", begin, how, end, what)

@@ -35,6 +35,18 @@ func DefaultFolder() (Folder, error) {
 	return Folder(filepath.Join(home, ".local", "share", "mash")), nil
 }
 
+// named returns the path by which a command in another terminal must name the folder; empty for the default one.
+func (f Folder) named() string {
+	if usual, err := DefaultFolder(); err == nil && usual == f {
+		return ""
+	}
+	path, err := filepath.Abs(string(f))
+	if err != nil {
+		return string(f)
+	}
+	return path
+}
+
 // ErrHeld is the error of a folder that another hub holds.
 var ErrHeld = errors.New("another hub holds this data folder")
 

@@ -29,6 +29,7 @@ type Config struct {
 	Conformance   bool     // serve the control API; loopback only
 	Rate          *int     // submits a minute of one agent; nil for the default, 0 for no limit
 	Depth         *int     // open asks and tasks of one agent; nil for the default, 0 for no limit
+	Command       string   // what a person types in a shell to run mash, for hints; empty for mash
 	Log           *slog.Logger
 }
 
@@ -222,7 +223,10 @@ func (s *Server) Run(ctx context.Context) error {
 
 // web is what the hub serves.
 func (s *Server) web(c Config) Web {
-	w := Web{Hub: s.Hub, BaseURL: s.URL, Log: c.Log, Stopping: s.stopping}
+	w := Web{Hub: s.Hub, BaseURL: s.URL, Log: c.Log, Stopping: s.stopping, Command: c.Command}
+	if c.PublicURL == "" { // the pages may be seen from elsewhere, where folders are nobody's business
+		w.Folder = c.Folder.named()
+	}
 	if c.Conformance {
 		w.NewStore = MemoryStore
 	}

@@ -25,6 +25,10 @@ type Web struct {
 
 	// Stopping, when closed, ends every wait. Nil means never.
 	Stopping <-chan struct{}
+
+	// Command and Folder are what the pages say a person types: how to run mash, and the data folder that a command must
+	// name. Empty ones mean mash, and that it finds the folder by itself.
+	Command, Folder string
 }
 
 // MemoryStore makes the store that a conformance tenant stands on unless a test hands over another.
@@ -41,7 +45,9 @@ func (w Web) Handler() http.Handler {
 	api := &httpapi.Server{Hub: control.Hub, Log: w.Log, Stopping: w.Stopping}
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
-	pages := inbox.New(inbox.Config{Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:")}).Handler()
+	pages := inbox.New(inbox.Config{
+		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Command: w.Command, Folder: w.Folder,
+	}).Handler()
 	for _, path := range []string{"/{$}", "/inbox", "/inbox/", "/in/", "/settings", "/settings/", "/signin", "/signout", "/static/"} {
 		mux.Handle(path, pages)
 	}
