@@ -87,12 +87,13 @@ type option struct {
 
 func (v *visit) options(m *hub.Reading) []option {
 	q := m.Message.Request
+	applies := q.HasDefault() && !m.ExpiresAt.IsZero() // without a deadline no default ever does
 	var out []option
 	for i, o := range q.EffectiveOptions() {
 		label := v.label(o)
 		out = append(out, option{
 			Do: doOption + strconv.Itoa(i), Label: label, Description: clean(o.Description),
-			Default: q.HasDefault() && text(q.DefaultOnExpire) == o.Value,
+			Default: applies && text(q.DefaultOnExpire) == o.Value,
 		})
 		// A value that the label says in other words is worth seeing: it is what the agent gets.
 		if value := clean(o.Value); !strings.Contains(strings.ToLower(string(label)), strings.ToLower(string(value))) || value.blank() {

@@ -88,6 +88,20 @@ func TestAnExpiredAskLeavesTheListAndShowsItsDefault(t *testing.T) {
 	r.get("/inbox").says("Lately decided", "Expired")
 }
 
+func TestADefaultIsMarkedOnlyWithADeadline(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	const ask = `"type":"ask","title":"Q","request":{"mode":"confirm","allowed_resolvers":["human:owner"],"default_on_expire":"deny"}`
+	id := r.send(ask)
+	p := r.get("/inbox/" + id)
+	p.says("It waits until somebody answers.")
+	p.lacks("the answer if nobody answers")
+	id = r.send(ask + fmt.Sprintf(`,"expires_at":%q`, ma2h.FormatTime(start.Add(time.Hour))))
+	p = r.get("/inbox/" + id)
+	p.lacks("It waits until somebody answers.")
+	p.says("Deny the answer if nobody answers")
+}
+
 func TestListStopsAtFifty(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)
