@@ -109,20 +109,20 @@ func (v *visit) values(schema, answer []byte) []value {
 
 // event is one step of what has happened to a message, or is still to come.
 type event struct {
-	Text template.HTML
-	Todo bool
+	Text  template.HTML
+	State string // todo for what is still to come, maybe for what need not come, or empty
 }
 
 // events is the story of a message: asked, ended, delivered, acknowledged, and the pushes between.
 func (v *visit) events(m *hub.Reading) []event {
 	said := func(key string, parts ...any) event { return event{Text: v.words.html(key, parts...)} }
-	todo := func(key string) event { return event{Text: v.words.html(key), Todo: true} }
+	todo := func(key string) event { return event{Text: v.words.html(key), State: "todo"} }
 	if m.Type == ma2h.TypeNotify {
 		return nil // nothing more will happen to it
 	}
 	out := []event{said("event.asked", v.words.html("who.agent", clean(m.AgentID)), v.clock.at(m.AcceptedAt))}
 	if m.Response == nil {
-		return append(out, todo("event.todo."+string(m.Type)), todo("event.todo.delivered"), todo("event.todo.acknowledged"))
+		return append(out, todo("event.todo."+string(m.Type)), todo("event.todo.delivered"), v.mayAcknowledge())
 	}
 	out = append(out, event{Text: v.outcome(m)})
 	for i, a := range m.Attempts {
@@ -142,8 +142,7 @@ func (v *visit) attempt(a hub.Attempt) template.HTML {
 func (v *visit) track(d *ma2h.Delivery) []event {
 	if d == nil {
 		return []event{
-			{Text: v.words.html("event.todo.delivered"), Todo: true},
-			{Text: v.words.html("event.todo.acknowledged"), Todo: true},
+			{Text: v.words.html("event.todo.delivered"), State: "todo"}, v.mayAcknowledge(),
 		}
 	}
 	if d.State == ma2h.TrackExpired {
@@ -151,13 +150,18 @@ func (v *visit) track(d *ma2h.Delivery) []event {
 	}
 	out := []event{{Text: v.words.html("event.delivered", v.at(d.DeliveredAt))}}
 	if d.AcknowledgedAt == "" {
-		return append(out, event{Text: v.words.html("event.todo.acknowledged"), Todo: true})
+		return append(out, v.mayAcknowledge())
 	}
 	e := event{Text: v.words.html("event.acknowledged", v.at(d.AcknowledgedAt))}
 	if d.Ack != nil && d.Ack.Note != "" {
 		e.Text = v.words.html("event.acknowledged.note", v.at(d.AcknowledgedAt), clean(d.Ack.Note).short(300))
 	}
 	return append(out, e)
+}
+
+// mayAcknowledge is the last step, which no agent has to take.
+func (v *visit) mayAcknowledge() event {
+	return event{Text: v.words.html("event.maybe.acknowledged"), State: "maybe"}
 }
 
 // at is a time as the hub writes it, in words.
