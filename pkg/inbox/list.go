@@ -25,8 +25,8 @@ const maxQuick = 4
 type row struct {
 	ID      string
 	Title   theirs
-	Agent   theirs        // attested
-	Run     template.HTML // what the agent says
+	Agent   theirs // attested
+	Run     run    // what the agent says
 	Ago     template.HTML
 	Urgency string // a key of the catalogue, or empty
 	Fate    fate

@@ -102,6 +102,31 @@ func TestADefaultIsMarkedOnlyWithADeadline(t *testing.T) {
 	p.says("Deny the answer if nobody answers")
 }
 
+func TestLongRunsAreCut(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	const long, cut = "run_01jd8x5q2m9k7n3p4r6t", "run_01jd8x5q…"
+	e, invalid := ma2h.ReadMessage([]byte(`{"ma2h_version":"0.6","type":"ask","created_at":"2026-03-04T14:20:00Z",` +
+		`"idempotency_key":"long","agent":{"id":"deploybot/dev-team","run_id":"` + long + `"},"title":"Q","request":` +
+		`{"mode":"confirm","allowed_resolvers":["human:owner"]}}`))
+	if invalid != nil {
+		t.Fatal(invalid)
+	}
+	s, err := r.hub.Submit(t.Context(), r.agent, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/inbox", "/inbox/" + s.Ack.ID} {
+		p := r.get(path)
+		if runs := p.find("span", "class", "run"); len(runs) == 0 || text(runs[0]) != cut || attr(runs[0], "title") != long {
+			t.Errorf("on %s the run is not cut to %s with all of it in the title", path, cut)
+		}
+	}
+	if claims := r.get("/inbox/"+s.Ack.ID).find("details", "class", "claims"); !strings.Contains(text(claims[0]), long) {
+		t.Errorf("what the agent says of itself lacks %s", long)
+	}
+}
+
 func TestListStopsAtFifty(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)

@@ -15,8 +15,8 @@ type messageView struct {
 	ID      string
 	Kind    ma2h.Type
 	Title   theirs
-	Agent   theirs        // attested
-	Run     template.HTML // what the agent says, as are the claims
+	Agent   theirs // attested
+	Run     run    // what the agent says, as are the claims
 	Claims  []pair
 	Asked   template.HTML
 	Ago     template.HTML

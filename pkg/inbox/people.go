@@ -41,13 +41,23 @@ func (v *visit) mayAnswer(s *hub.Summary) template.HTML {
 	return v.words.html("may.you.too", v.words.join(others))
 }
 
-// runOf names a run by what the agent says, which mostly begins with the word already.
-func (v *visit) runOf(id string) template.HTML {
-	run := clean(id)
+// run names a run by what the agent says.
+type run struct {
+	Short template.HTML
+	Full  theirs
+}
+
+// maxRun is how many characters of a run's name are shown beside an agent's.
+const maxRun = 12
+
+// runOf names the run with this id, which mostly begins with the word already.
+func (v *visit) runOf(id string) run {
+	full := clean(id)
+	short := full.short(maxRun + 1) // with the ellipsis
 	if strings.HasPrefix(strings.ToLower(id), "run") {
-		return v.words.html("run.itself", run)
+		return run{Short: v.words.html("run.itself", short), Full: full}
 	}
-	return v.words.html("run", run)
+	return run{Short: v.words.html("run", short), Full: full}
 }
 
 // nobody says whether no person and no agent but the sender may answer a message.
