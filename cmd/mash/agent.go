@@ -17,8 +17,11 @@ type agentFlags struct {
 	json bool
 }
 
-// agentCommand declares the flags of an agent command that takes n arguments.
-func agentCommand(n int, work func(context.Context, *program, *desk, *agentFlags, string) error) func(*flag.FlagSet) action {
+// agentCommand declares the flags of an agent command that takes n arguments, and opens its desk.
+func agentCommand(
+	n int, open func(*program, context.Context, string) (*desk, error),
+	work func(context.Context, *program, *desk, *agentFlags, string) error,
+) func(*flag.FlagSet) action {
 	return func(flags *flag.FlagSet) action {
 		var f agentFlags
 		flags.StringVar(&f.data, "data", "", "")
@@ -27,7 +30,7 @@ func agentCommand(n int, work func(context.Context, *program, *desk, *agentFlags
 			if len(args) != n {
 				return usagef("", "%s takes %s.", flags.Name(), []string{"no argument", "the name of one agent"}[n])
 			}
-			d, err := p.openDesk(ctx, f.data)
+			d, err := open(p, ctx, f.data)
 			if err != nil {
 				return err
 			}
@@ -63,9 +66,9 @@ func agentAdd(ctx context.Context, p *program, d *desk, f *agentFlags, name stri
 	fmt.Fprintf(p.stdout, "The agent %s may send now. Its token and push secret are shown only here:\n\n", name)
 	p.printExports(d.hubURL, made)
 	fmt.Fprintf(p.stdout, "\nA callback names the push secret as \"secret_ref\": %q.\n", made.SecretRef)
-	if d.offline {
-		fmt.Fprintf(p.stdout, "\nThe hub does not run. Before the agent asks, start it:\n\n%s serve%s\n",
-			p.name, dataArgs(f.data))
+	if d.offline != "" {
+		fmt.Fprintf(p.stdout, "\nThe hub of the data folder %s does not run.\nBefore the agent asks, start it:\n\n%s serve%s\n",
+			d.offline, p.name, dataArgs(f.data))
 	}
 	fmt.Fprintf(p.stdout, "\nWith these lines in place it asks like this, and waits for the answer:\n\n")
 	fmt.Fprintf(p.stdout, "%s ask %s\n", p.name, shellQuote("May I tidy up?"))

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/localhub"
@@ -21,22 +23,52 @@ type clerk interface {
 type desk struct {
 	clerk
 	hubURL  string // where agents reach the hub, now or once it runs
-	offline bool   // whether the hub does not run
+	offline string // the data folder of a hub that does not run, or empty
 	close   func()
 }
 
-// openDesk works over HTTP where a hub runs, and straight in its data folder where none does.
-func (p *program) openDesk(ctx context.Context, data string) (*desk, error) {
+// newDesk works over HTTP where a hub runs, and straight in its data folder where none does. It makes a folder that is
+// missing, and says so.
+func (p *program) newDesk(ctx context.Context, data string) (*desk, error) {
 	if c := p.personFromEnvironment(data); c != nil {
-		return &desk{clerk: c, hubURL: c.URL, close: func() {}}, nil
+		return online(c, c.URL), nil
 	}
 	at, err := folder(data)
 	if err != nil {
 		return nil, err
 	}
+	isNew := !at.InUse()
+	if !at.Held() && (isNew || data == "") && p.hubAnswers(ctx) {
+		return nil, p.elsewhere(at)
+	}
+	d, err := openDesk(ctx, at)
+	if err == nil && isNew {
+		fmt.Fprintf(p.stderr, "Note: made a new, empty data folder at %s.\n"+
+			"Should your hub have another one, name that with --data, and remove this one.\n\n", at)
+	}
+	return d, err
+}
+
+// oldDesk is newDesk for what makes sense only where a hub was made before.
+func (p *program) oldDesk(ctx context.Context, data string) (*desk, error) {
+	if p.personFromEnvironment(data) == nil {
+		at, err := folder(data)
+		if err != nil {
+			return nil, err
+		}
+		if !at.InUse() {
+			return nil, fmt.Errorf("there is no hub in %s; name the data folder of yours with --data, or make a hub with `%s serve`",
+				at, p.name)
+		}
+	}
+	return p.newDesk(ctx, data)
+}
+
+// openDesk opens the desk of the hub of a folder, running or not.
+func openDesk(ctx context.Context, at localhub.Folder) (*desk, error) {
 	s, err := localhub.OpenOffline(ctx, at)
 	if err == nil {
-		return &desk{clerk: offline{s}, hubURL: agentsURL(at), offline: true, close: s.Close}, nil
+		return &desk{clerk: offline{s}, hubURL: agentsURL(at), offline: string(at), close: s.Close}, nil
 	}
 	if !errors.Is(err, localhub.ErrHeld) {
 		return nil, err
@@ -45,7 +77,27 @@ func (p *program) openDesk(ctx context.Context, data string) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &desk{clerk: c, hubURL: agentsURL(at), close: func() {}}, nil
+	return online(c, agentsURL(at)), nil
+}
+
+func online(c *client.Client, hubURL string) *desk {
+	return &desk{clerk: c, hubURL: hubURL, close: func() {}}
+}
+
+// hubAnswers says whether some hub runs where hubs usually do.
+func (p *program) hubAnswers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	c := client.New("http://"+p.usual, "")
+	c.Patience = -1
+	_, err := c.Discover(ctx)
+	return err == nil
+}
+
+// elsewhere is the error of a folder that nobody holds, while a hub runs.
+func (p *program) elsewhere(at localhub.Folder) error {
+	return fmt.Errorf("a hub runs at http://%s, but not with the data folder %s; "+
+		"name the folder that it printed when it started, with --data", p.usual, at)
 }
 
 // agentsURL is where agents reach the hub of a folder; before its first start, where it will listen unless told otherwise.

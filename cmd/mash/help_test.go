@@ -112,6 +112,14 @@ func TestHelp_InOurName(t *testing.T) {
 	}
 }
 
+// run runs mash as a process would, args[0] being its name.
+func run(
+	ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string,
+) int {
+	p := &program{name: typed(args[0]), stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	return p.run(ctx, args[1:])
+}
+
 func noEnv(string) string { return "" }
 
 func TestParse_FlagsStandAnywhere(t *testing.T) {

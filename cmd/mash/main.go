@@ -9,10 +9,16 @@ import (
 	"syscall"
 )
 
-func main() {
+func main() { start(defaultListen) }
+
+// start runs mash where a hub listens at usual unless told otherwise, and ends the process.
+func start(usual string) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // whom the first Ctrl-C does not stop, the second one does
-	code := run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	p := &program{
+		name: typed(os.Args[0]), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, usual: usual,
+	}
+	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

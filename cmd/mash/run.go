@@ -28,6 +28,8 @@ type program struct {
 	stdout io.Writer
 	stderr io.Writer
 	env    func(string) string
+
+	usual string // host:port where a hub listens unless told otherwise
 }
 
 // command is one of mash's commands. Its help text stands in help/.
@@ -43,10 +45,10 @@ type action func(ctx context.Context, p *program, args []string) error
 func commands() []command {
 	return []command{
 		{name: "serve", setup: serveCommand},
-		{name: "agent add", setup: agentCommand(1, agentAdd)},
-		{name: "agent list", setup: agentCommand(0, agentList)},
-		{name: "agent rotate", setup: agentCommand(1, agentRotate)},
-		{name: "agent revoke", setup: agentCommand(1, agentRevoke)},
+		{name: "agent add", setup: agentCommand(1, (*program).newDesk, agentAdd)},
+		{name: "agent list", setup: agentCommand(0, (*program).oldDesk, agentList)},
+		{name: "agent rotate", setup: agentCommand(1, (*program).oldDesk, agentRotate)},
+		{name: "agent revoke", setup: agentCommand(1, (*program).oldDesk, agentRevoke)},
 		{name: "link", setup: linkCommand},
 		{name: "ask", setup: askCommand},
 		{name: "task", setup: taskCommand},
@@ -62,14 +64,11 @@ func commands() []command {
 	}
 }
 
-// run does what args say, args[0] being the name of the program, and returns the exit code.
-func run(
-	ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string,
-) int {
-	p := &program{name: typed(args[0]), stdin: stdin, stdout: stdout, stderr: stderr, env: env}
-	c, rest, err := find(args[1:])
+// run does what args say and returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	c, rest, err := find(args)
 	if err == nil && c == nil {
-		fmt.Fprint(stdout, p.inOurName(helpText("")))
+		fmt.Fprint(p.stdout, p.inOurName(helpText("")))
 		return exitOK
 	}
 	if err == nil {

@@ -35,6 +35,12 @@ func DefaultFolder() (Folder, error) {
 	return Folder(filepath.Join(home, ".local", "share", "mash")), nil
 }
 
+// InUse says whether a hub was ever made in the folder.
+func (f Folder) InUse() bool {
+	_, err := os.Stat(f.database())
+	return err == nil
+}
+
 // named returns the path by which a command in another terminal must name the folder; empty for the default one.
 func (f Folder) named() string {
 	if usual, err := DefaultFolder(); err == nil && usual == f {
@@ -75,12 +81,14 @@ func (f Folder) hold() (release func(), _ error) {
 		}
 		_ = lock.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w: %s", ErrHeld, f)
+			return nil, f.held()
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
 	return func() { _ = lock.Close() }, nil
 }
+
+func (f Folder) held() error { return fmt.Errorf("%w: %s", ErrHeld, f) }
 
 // Held says whether a hub holds the folder now. Ask before sending the owner's token to Address: where no hub runs any
 // more, somebody else may listen.

@@ -70,10 +70,13 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 			s.close()
 		}
 	}()
-	if s.release, err = c.Folder.hold(); err != nil {
+	if s.listener, err = listen(c.Listen); err != nil { // before the folder, so that none is made in vain
+		if c.Folder.Held() {
+			return nil, c.Folder.held() // by what listens there, most likely
+		}
 		return nil, err
 	}
-	if s.listener, err = listen(c.Listen); err != nil {
+	if s.release, err = c.Folder.hold(); err != nil {
 		return nil, err
 	}
 	here := "http://" + s.listener.Addr().String()
