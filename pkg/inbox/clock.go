@@ -43,6 +43,9 @@ func (c clock) moment(t time.Time) string {
 	return s
 }
 
+// asOf says when now is, to the second.
+func (c clock) asOf() template.HTML { return c.element(c.now, c.now.Format("15:04:05 MST")) }
+
 func (c clock) date(t time.Time) string {
 	here := t.In(c.now.Location())
 	if here.Year() != c.now.Year() {

@@ -60,14 +60,23 @@ type listView struct {
 	Told    []brief
 	Ended   []brief
 	BaseURL string
+	Age     age
 }
+
+// age is when a page was made, and where to get it anew: nothing on it changes by itself.
+type age struct {
+	AsOf template.HTML
+	Path string
+}
+
+func (v *visit) age(path string) age { return age{AsOf: v.clock.asOf(), Path: path} }
 
 func (v *visit) list() error {
 	waiting, err := v.waiting("")
 	if err != nil {
 		return err
 	}
-	view := listView{Waiting: waiting, BaseURL: v.hub.Settings.BaseURL}
+	view := listView{Waiting: waiting, BaseURL: v.hub.Settings.BaseURL, Age: v.age("/inbox")}
 	told, err := v.hub.Told(v.r.Context(), v.caller, maxTold)
 	if err != nil {
 		return err

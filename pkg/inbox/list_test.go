@@ -127,6 +127,24 @@ func TestLongRunsAreCut(t *testing.T) {
 	}
 }
 
+func TestPagesSayHowOldTheyAre(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	id := r.ask("Q", `"mode":"confirm"`)
+	r.pass(start.Add(time.Minute).Sub(r.clock()))
+	for _, path := range []string{"/inbox", "/inbox/" + id} {
+		p := r.get(path)
+		p.says("As of 14:21:07 UTC Reload")
+		if links := p.find("a", "href", path); text(links[len(links)-1]) != "Reload" {
+			t.Errorf("Reload does not lead back to %s", path)
+		}
+	}
+	fresh := r.getIn(r.newBrowser(), r.newLink())
+	if links := fresh.find("a", "href", "/inbox"); text(links[len(links)-1]) != "Reload" {
+		t.Error("Reload on the page of a link does not lead to the inbox")
+	}
+}
+
 func TestListStopsAtFifty(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)

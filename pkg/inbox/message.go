@@ -31,6 +31,7 @@ type messageView struct {
 	Answer  *answerView // nil when the visitor cannot answer
 	Ended   *ended      // nil while it waits
 	Events  []event
+	Age     age
 	Warning template.HTML // why what was sent did not count, or empty
 }
 
@@ -107,6 +108,7 @@ func (v *visit) messageView(m *hub.Reading) *messageView {
 		ID: m.ID, Kind: m.Type, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID),
 		Claims: v.claims(m), Asked: v.clock.at(m.AcceptedAt), Ago: v.clock.ago(m.AcceptedAt), Urgency: urgency(m.Priority),
 		Parts: v.parts(m.Message.Context), Ended: v.ended(m), Events: v.events(m),
+		Age: v.age("/inbox/" + m.ID),
 	}
 	if m.Message.Body != "" {
 		view.Body = v.in.markdown.html(m.Message.Body)
