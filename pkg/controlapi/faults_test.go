@@ -52,11 +52,15 @@ func transitions(s *suite) map[string]transition {
 	ask := s.ask(either, set("/agent/id", "bot"), set("/idempotency_key", "the one"))
 	return map[string]transition{
 		"submit": {
-			ready:     func() string { return "" },
-			do:        func(string) *answer { return bot.submit(ask) },
-			overwrite: func(string) { alice.answers(alice.waiting()[0], "approve").is(http.StatusOK) },
-			won:       func(a *answer) { a.is(http.StatusAccepted).shows("/status", "open") },
-			again:     func(a *answer) { a.is(http.StatusAccepted) },
+			ready: func() string { return "" },
+			do:    func(string) *answer { return bot.submit(ask) },
+			overwrite: func(string) {
+				for _, id := range alice.waiting() {
+					alice.answers(id, "approve").is(http.StatusOK)
+				}
+			},
+			won:   func(a *answer) { a.is(http.StatusAccepted).shows("/status", "open") },
+			again: func(a *answer) { a.is(http.StatusAccepted) },
 			stands: func(string) {
 				id := bot.accepted(ask)
 				same(s.t, "how many wait", len(alice.waiting()) <= 1, true)
