@@ -31,6 +31,9 @@ func (v *visit) fate(m *hub.Reading) fate {
 	if m.Type == ma2h.TypeNotify {
 		return fate{}
 	}
+	if m.ExpiresAt.IsZero() && nobody(&m.Summary) {
+		return fate{}
+	}
 	if m.ExpiresAt.IsZero() {
 		f := fate{Row: v.words.html("fate.waits"), Bar: v.words.html("fate.waits.bar")}
 		if !m.MayResolve {

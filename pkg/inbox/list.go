@@ -3,39 +3,16 @@ package inbox
 import (
 	"html/template"
 	"net/http"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
-// How many messages the lists of a page hold.
+// How many messages the lists of what needs no answer hold.
 const (
-	maxWaiting = 50
-	maxTold    = 20
-	maxEnded   = 10
+	maxTold  = 20
+	maxEnded = 10
 )
-
-// maxQuick is how many options a row offers; a longer choice is made on the message's own page.
-const maxQuick = 4
-
-// row is one message that waits.
-type row struct {
-	ID      string
-	Title   theirs
-	Agent   theirs // attested
-	Run     run    // what the agent says
-	Ago     template.HTML
-	Urgency string // a key of the catalogue, or empty
-	Fate    fate
-	Options []option      // to answer with at once; none for what needs its page
-	Open    template.HTML // what its page is good for
-	Who     template.HTML // who may answer, when the visitor may not
-	Nobody  bool          // may answer
-	Current bool          // the page shows this message
-}
 
 // brief is one line of what was told, or has ended.
 type brief struct {
@@ -47,16 +24,8 @@ type brief struct {
 	Outcome string // a key of the catalogue, or empty
 }
 
-// rowsView is the list of what waits, on a page of its own and beside a message.
-type rowsView struct {
-	Rows    []row
-	More    bool
-	Fixed   bool // the account has a default resolver list already
-	Compact bool // no answers: the list beside a message is there to look around
-}
-
 type listView struct {
-	Waiting rowsView
+	Waiting *waitingView
 	Told    []brief
 	Ended   []brief
 	BaseURL string
@@ -102,82 +71,12 @@ func (v *visit) list() error {
 	return nil
 }
 
-// count puts the number of what waits in front of the tab's title.
-func (p *page) count(waiting rowsView, title string) {
-	p.Title = title + " · Mash"
-	if n := len(waiting.Rows); n > 0 {
-		p.Waiting = strconv.Itoa(n)
-		if waiting.More {
-			p.Waiting += "+"
-		}
+// count puts the number of what waits for the visitor in front of the tab's title.
+func (p *page) count(waiting *waitingView, title string) {
+	p.Title, p.Waiting = title+" · Mash", waiting.Count
+	if p.Waiting != "" {
 		p.Title = "(" + p.Waiting + ") " + p.Title
 	}
-}
-
-// waiting is the list of what waits, current being the message that the page shows.
-func (v *visit) waiting(current string) (rowsView, error) {
-	list, err := v.hub.Questions(v.r.Context(), v.caller, maxWaiting)
-	if err != nil {
-		return rowsView{}, err
-	}
-	view := rowsView{More: len(list) == maxWaiting, Fixed: len(v.caller.Account.DefaultResolvers) > 0}
-	for i := range list {
-		r := v.row(&list[i])
-		r.Current = r.ID == current
-		view.Rows = append(view.Rows, r)
-	}
-	return view, nil
-}
-
-func (v *visit) row(m *hub.Reading) row {
-	r := row{
-		ID: m.ID, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID), Ago: v.clock.ago(m.AcceptedAt),
-		Urgency: urgency(m.Priority), Fate: v.fate(m), Nobody: nobody(&m.Summary),
-	}
-	if !m.MayResolve {
-		if !r.Nobody {
-			r.Who = v.mayAnswer(&m.Summary)
-		}
-		return r
-	}
-	r.Options, r.Open = v.quick(m)
-	return r
-}
-
-// quick returns what a message can be answered with from the list, and what its page is good for besides.
-func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
-	if m.Type == ma2h.TypeTask {
-		return nil, v.words.html("row.task")
-	}
-	q := m.Message.Request
-	if !q.Respondable() {
-		return nil, v.words.html("row.decline")
-	}
-	if q.Mode == ma2h.ModeInput {
-		return nil, v.words.counted("row.form", len(readFields(q.Schema, time.UTC)))
-	}
-	all := v.options(m)
-	switch {
-	case len(all) > maxQuick || alike(all):
-		return nil, v.words.counted("row.options", len(all))
-	case q.Editable(versionOf(m)):
-		return all, v.words.html("row.other")
-	}
-	return all, ""
-}
-
-// alike says whether two options look so much the same that only their values tell them apart, which a row does not
-// show.
-func alike(options []option) bool {
-	seen := map[string]bool{}
-	for _, o := range options {
-		look := strings.ToLower(string(o.Label))
-		if seen[look] {
-			return true
-		}
-		seen[look] = true
-	}
-	return false
 }
 
 func (v *visit) brief(s *hub.Summary) brief {

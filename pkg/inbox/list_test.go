@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -43,13 +45,13 @@ func TestRowsSayWhatHappensIfNobodyAnswers(t *testing.T) {
 
 	p := r.get("/inbox").is(http.StatusOK)
 	want := [][]string{
+		{"second", "Urgent · Expires in 48 s, without an answer", "Approve", "Deny"},
 		{"first", "“Hold” in 11 min, if nobody answers", "1 min ago", "Hold", "go"},
-		{"second", "Urgent", "Expires in 48 s, without an answer", "Approve", "Deny"},
-		{"third", "Waits until you answer"},
 		{"fourth", "Sends its default in 4 h", "Open form, 2 fields"},
-		{"fifth", "Choose from 5 options"},
 		{"sixth", "Expires in 2 days", "Open task"},
-		{"seventh", "Only alice or agent bot may answer", "Waits until somebody answers"},
+		{"third", "Waits until you answer"},
+		{"fifth", "Choose from 5 options"},
+		{"seventh", "Only alice or agent bot may answer, and you are owner.", "Waits until somebody answers"},
 	}
 	rows := p.find("li", "class", "row")
 	if len(rows) != len(want) {
@@ -65,7 +67,7 @@ func TestRowsSayWhatHappensIfNobodyAnswers(t *testing.T) {
 	if strings.Contains(text(rows[6]), "Approve") {
 		t.Error("a row offers an answer that the visitor may not give")
 	}
-	if got := text(p.find("title", "", "")[0]); got != "(7) Inbox · Mash" {
+	if got := text(p.find("title", "", "")[0]); got != "(6) Inbox · Mash" {
 		t.Errorf("title = %q, want the count in it", got)
 	}
 	page := text(p.root)
@@ -152,8 +154,90 @@ func TestListStopsAtFifty(t *testing.T) {
 		r.ask(fmt.Sprintf("ask %d", i), `"mode":"confirm"`)
 	}
 	p := r.get("/inbox").is(http.StatusOK)
-	p.says("These are the oldest 50; more wait behind them.")
-	if got := text(p.find("title", "", "")[0]); got != "(50+) Inbox · Mash" {
-		t.Errorf("title = %q, want (50+)", got)
+	p.says("These are the first 50 of 51.")
+	if got := text(p.find("title", "", "")[0]); got != "(51) Inbox · Mash" {
+		t.Errorf("title = %q, want (51)", got)
 	}
+	r.send(`"type":"ask","title":"the last","priority":"urgent","request":{"mode":"confirm","allowed_resolvers":["human:owner"]}`)
+	rows := r.get("/inbox").find("li", "class", "row")
+	if len(rows) != 50 || !strings.Contains(text(rows[0]), "the last") {
+		t.Errorf("%d rows, the first %q; want 50, and what is urgent first", len(rows), text(rows[0]))
+	}
+}
+
+func TestTheCountSaysWhenThereIsMore(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	for range 501 {
+		r.ask("Q", `"mode":"confirm"`)
+	}
+	p := r.get("/inbox")
+	p.says("These are the first 50 of 500+.")
+	if got := text(p.find("title", "", "")[0]); got != "(500+) Inbox · Mash" {
+		t.Errorf("title = %q, want (500+)", got)
+	}
+}
+
+func TestUrgentFirstThenWhatEndsSoonest(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	for _, m := range []struct {
+		title, priority string
+		deadline        time.Duration
+	}{
+		{"low, soon", "low", time.Minute},
+		{"old", "", 0},
+		{"new", "normal", 0},
+		{"later", "", time.Hour},
+		{"high", "high", 0},
+		{"high, later", "high", 2 * time.Hour},
+		{"urgent", "urgent", 0},
+		{"urgent, soon", "urgent", time.Hour},
+	} {
+		members := fmt.Sprintf(`"type":"ask","title":%q,"request":{"mode":"confirm","allowed_resolvers":["human:owner"]}`, m.title)
+		if m.priority != "" {
+			members += fmt.Sprintf(`,"priority":%q`, m.priority)
+		}
+		if m.deadline > 0 {
+			members += fmt.Sprintf(`,"expires_at":%q`, ma2h.FormatTime(start.Add(m.deadline)))
+		}
+		r.send(members)
+	}
+	var got []string
+	for _, h := range r.get("/inbox").find("h3", "", "") {
+		got = append(got, text(h))
+	}
+	want := []string{"urgent, soon", "urgent", "high, later", "high", "low, soon", "later", "old", "new"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the order of the list: -want +got\n%s", diff)
+	}
+}
+
+func TestOnlyWhatTheVisitorMayAnswerCounts(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	bobs := r.send(`"type":"ask","title":"For bob","request":{"mode":"confirm","allowed_resolvers":["human:bob"]}`)
+	r.send(`"type":"ask","title":"For no one","request":{"mode":"confirm"}`)
+	p := r.get("/inbox")
+	p.says("Nothing waits for you", "Waiting for others", "Nobody may answer")
+	p.lacks("mash agent add")
+	if got := text(p.find("title", "", "")[0]); got != "Inbox · Mash" {
+		t.Errorf("title = %q, want no count", got)
+	}
+	mine := r.ask("For me", `"mode":"confirm"`)
+	p = r.get("/inbox")
+	if got := text(p.find("span", "class", "count")[0]); got != "1" {
+		t.Errorf("count = %s, want 1", got)
+	}
+	for heading, title := range map[string]string{"waiting": "For me", "others": "For bob", "nobody": "For no one"} {
+		section := p.find("section", "aria-labelledby", heading)
+		if len(section) != 1 || !strings.Contains(text(section[0]), title) {
+			t.Errorf("%q does not stand under %s", title, heading)
+		}
+	}
+	if got := len(p.find("button", "value", "option:0")); got != 1 {
+		t.Errorf("%d rows can be approved, want 1", got)
+	}
+	r.get("/inbox/"+bobs).says("Only bob may answer, and you are owner.", "Waiting for others", "For me")
+	r.get("/inbox/"+mine).says("Waiting for others", "For bob", "Nobody may answer", "For no one")
 }

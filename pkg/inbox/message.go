@@ -11,7 +11,7 @@ import (
 
 // messageView is the page of one message, with the list of what waits beside it.
 type messageView struct {
-	Waiting rowsView
+	Waiting *waitingView
 	ID      string
 	Kind    ma2h.Type
 	Title   theirs
@@ -88,7 +88,6 @@ func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML
 	if err != nil {
 		return err
 	}
-	waiting.Compact = true
 	view := v.messageView(m)
 	view.Waiting, view.Fixed, view.Warning = waiting, waiting.Fixed, warning
 	if m.MayResolve && m.Response == nil {

@@ -34,7 +34,7 @@ func (v *visit) mayAnswer(s *hub.Summary) template.HTML {
 	}
 	switch {
 	case !s.MayResolve:
-		return v.words.html("may.others", v.words.join(others))
+		return v.words.html("may.others", v.words.join(others), clean(v.caller.Person.ID))
 	case len(others) == 0:
 		return v.words.html("may.you")
 	}

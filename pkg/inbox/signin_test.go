@@ -109,7 +109,7 @@ func TestLinkLeadsToALocalPageOnly(t *testing.T) {
 	}
 	for _, next := range []string{"https://evil.example/", "//evil.example", "/settings", "/inbox/../settings", "/inbox/" + id + "//x"} {
 		p := r.getIn(r.newBrowser(), r.newLink()+"?next="+url.QueryEscape(next)).is(http.StatusOK)
-		p.says("Waiting for an answer")
+		p.says("Waiting for you")
 		if p.header.Get("Location") != "" {
 			t.Errorf("next=%q redirects to %q", next, p.header.Get("Location"))
 		}

@@ -1,0 +1,216 @@
+package inbox
+
+import (
+	"cmp"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// How many messages that wait are looked through, shown of those that are the visitor's to answer, and shown of others.
+// What is shown at once is read at once: two records a message, a hundred in all.
+const (
+	maxWaiting = 500
+	maxYours   = 50
+	maxOthers  = 20
+)
+
+// maxQuick is how many options a row offers; a longer choice is made on the message's own page.
+const maxQuick = 4
+
+// waitingView is what waits, on a page of its own and beside a message.
+type waitingView struct {
+	Yours, Others, Nobody rowsView // to answer
+	Count                 string   // of Yours, or empty when there is none
+	Fixed                 bool     // the account has a default resolver list already
+}
+
+// rowsView is one list of it.
+type rowsView struct {
+	Rows    []row
+	More    template.HTML // what it leaves out, or empty
+	Compact bool          // no answers: the list beside a message is there to look around
+}
+
+// row is one message that waits.
+type row struct {
+	ID      string
+	Title   theirs
+	Agent   theirs // attested
+	Run     run    // what the agent says
+	Ago     template.HTML
+	Urgency string // a key of the catalogue, or empty
+	Fate    fate
+	Options []option      // to answer with at once; none for what needs its page
+	Open    template.HTML // what its page is good for
+	Who     template.HTML // who may answer, when the visitor may not
+	Current bool          // the page shows this message
+}
+
+// waiting is what waits, current being the message that the page shows.
+func (v *visit) waiting(current string) (*waitingView, error) {
+	all, err := v.hub.Waiting(v.r.Context(), v.caller, maxWaiting+1)
+	if err != nil {
+		return nil, err
+	}
+	partly := len(all) > maxWaiting
+	all = all[:min(len(all), maxWaiting)]
+	slices.SortStableFunc(all, byUrgency)
+	var yours, others, nobodys []hub.Summary
+	for _, s := range all {
+		switch {
+		case s.MayResolve:
+			yours = append(yours, s)
+		case nobody(&s):
+			nobodys = append(nobodys, s)
+		default:
+			others = append(others, s)
+		}
+	}
+	view := &waitingView{Count: counted(len(yours), partly), Fixed: len(v.caller.Account.DefaultResolvers) > 0}
+	if view.Yours, err = v.rows(yours, maxYours, partly, current); err != nil {
+		return nil, err
+	}
+	if view.Others, err = v.rows(others, maxOthers, partly, current); err != nil {
+		return nil, err
+	}
+	view.Nobody, err = v.rows(nobodys, maxOthers, partly, current)
+	return view, err
+}
+
+// byUrgency puts first what is urgent, then what is of high priority; among the rest, what ends soonest, and then what
+// is oldest.
+func byUrgency(a, b hub.Summary) int {
+	return cmp.Or(cmp.Compare(rank(a.Priority), rank(b.Priority)), byDeadline(a.ExpiresAt, b.ExpiresAt),
+		a.AcceptedAt.Compare(b.AcceptedAt))
+}
+
+func rank(p ma2h.Priority) int {
+	switch p {
+	case "urgent":
+		return 0
+	case "high":
+		return 1
+	}
+	return 2
+}
+
+// byDeadline puts what has no deadline last.
+func byDeadline(a, b time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return -a.Compare(b)
+	}
+	return a.Compare(b)
+}
+
+// counted says how many there are, with a plus where not all were looked at.
+func counted(n int, partly bool) string {
+	switch {
+	case n == 0:
+		return ""
+	case partly:
+		return strconv.Itoa(n) + "+"
+	}
+	return strconv.Itoa(n)
+}
+
+// rows is the first of a list, up to limit.
+func (v *visit) rows(list []hub.Summary, limit int, partly bool, current string) (rowsView, error) {
+	view := rowsView{Compact: current != ""}
+	if len(list) > limit {
+		view.More = v.words.html("inbox.more", limit, counted(len(list), partly))
+		list = list[:limit]
+	}
+	messages, err := v.read(list)
+	for _, m := range messages {
+		if m.Response != nil {
+			continue // it ended since it was listed
+		}
+		r := v.row(m)
+		r.Current = r.ID == current
+		view.Rows = append(view.Rows, r)
+	}
+	return view, err
+}
+
+// read returns the messages of a list in full, fifty at most, in one read. Those that are gone meanwhile are left out.
+func (v *visit) read(list []hub.Summary) ([]*hub.Reading, error) {
+	keys := v.hub.MessageKeys("") // none
+	for _, s := range list {
+		keys = append(keys, v.hub.MessageKeys(s.ID)...)
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	caller := *v.caller
+	var err error
+	if caller.Read, err = v.hub.Store.Get(v.r.Context(), keys...); err != nil {
+		return nil, err
+	}
+	var out []*hub.Reading
+	for _, s := range list {
+		m, err := v.hub.Read(v.r.Context(), &caller, s.ID)
+		if ma2h.AsError(err) != nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func (v *visit) row(m *hub.Reading) row {
+	r := row{
+		ID: m.ID, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID), Ago: v.clock.ago(m.AcceptedAt),
+		Urgency: urgency(m.Priority), Fate: v.fate(m),
+	}
+	if !m.MayResolve {
+		r.Who = v.mayAnswer(&m.Summary)
+		return r
+	}
+	r.Options, r.Open = v.quick(m)
+	return r
+}
+
+// quick returns what a message can be answered with from the list, and what its page is good for besides.
+func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
+	if m.Type == ma2h.TypeTask {
+		return nil, v.words.html("row.task")
+	}
+	q := m.Message.Request
+	if !q.Respondable() {
+		return nil, v.words.html("row.decline")
+	}
+	if q.Mode == ma2h.ModeInput {
+		return nil, v.words.counted("row.form", len(readFields(q.Schema, time.UTC)))
+	}
+	all := v.options(m)
+	switch {
+	case len(all) > maxQuick || alike(all):
+		return nil, v.words.counted("row.options", len(all))
+	case q.Editable(versionOf(m)):
+		return all, v.words.html("row.other")
+	}
+	return all, ""
+}
+
+// alike says whether two options look so much the same that only their values tell them apart, which a row does not
+// show.
+func alike(options []option) bool {
+	seen := map[string]bool{}
+	for _, o := range options {
+		look := strings.ToLower(string(o.Label))
+		if seen[look] {
+			return true
+		}
+		seen[look] = true
+	}
+	return false
+}
