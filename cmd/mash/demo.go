@@ -14,8 +14,10 @@ import (
 	"github.com/mash-hub/mash/pkg/localhub"
 )
 
-// giveUpGrace is how long after the question's end the agent may take to say so.
-const giveUpGrace = 20 * time.Second
+const (
+	giveUpGrace = 20 * time.Second // after the question's end, for the agent to say so
+	lastLook    = 20 * time.Second // after the story, for whoever answered in the browser and goes on clicking there
+)
 
 func demoCommand(flags *flag.FlagSet) action {
 	giveUp := flags.Duration("give-up", 10*time.Minute, "")
@@ -112,6 +114,7 @@ func (d *demo) withAgent(ctx context.Context, callback *net.TCPListener) error {
 	case told != nil:
 		return told
 	case ended == exitOK:
+		d.linger(ctx)
 		d.epilogue()
 		return nil
 	case ended == exitExpired:
@@ -171,6 +174,18 @@ func (d *demo) answerFor(ctx context.Context, id, answer string) error {
 	}
 	fmt.Fprintln(d.stdout)
 	return nil
+}
+
+// linger keeps the hub up for a person who may still look at it.
+func (d *demo) linger(ctx context.Context) {
+	if d.env("ANSWER") != "" {
+		return
+	}
+	fmt.Fprintf(d.stdout, "\nThe hub stays up for %d more seconds, for a last look; Ctrl-C ends it at once.\n", int(lastLook.Seconds()))
+	select {
+	case <-time.After(lastLook):
+	case <-ctx.Done():
+	}
 }
 
 func (d *demo) epilogue() {

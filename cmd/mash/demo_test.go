@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +43,33 @@ func TestTheDemoEndsWithItsHub(t *testing.T) {
 				}
 				if took := time.Since(began); took > 0 && !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("the demo ended after %v, want at once", took)
+				}
+			})
+		})
+	}
+}
+
+// TestTheDemoStaysForALastLook lets the demo come to its end in every way.
+func TestTheDemoStaysForALastLook(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		ctrlC  time.Duration
+		want   time.Duration
+	}{
+		"a person answered": {"", time.Hour, lastLook},
+		"Ctrl-C":            {"", time.Second, time.Second},
+		"ANSWER answered":   {"approve", time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), c.ctrlC)
+				defer cancel()
+				d := &demo{program: &program{stdout: io.Discard, env: func(string) string { return c.answer }}}
+				began := time.Now()
+				if d.linger(ctx); time.Since(began) != c.want {
+					t.Errorf("it stayed %v, want %v", time.Since(began), c.want)
 				}
 			})
 		})
