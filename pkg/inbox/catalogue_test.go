@@ -12,13 +12,13 @@ import (
 )
 
 // TestEveryKeyHasASentence reads the keys out of the templates and the code. Keys that are put together, such as
-// status. and a status, are named here in full.
+// verdict. and a status, are named here in full.
 func TestEveryKeyHasASentence(t *testing.T) {
 	t.Parallel()
 	words := english()
 	used := map[string]bool{}
-	for _, k := range strings.Fields(`status.answered status.declined status.cancelled status.expired status.completed
-		status.dismissed priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
+	for _, k := range strings.Fields(`verdict.declined verdict.cancelled verdict.completed verdict.dismissed
+		priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
 		outcome.dismissed push.network push.guarded push.refused event.todo.ask event.todo.task field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		signin.first signin.used signin.how`) {

@@ -21,7 +21,7 @@ type brief struct {
 	Agent   theirs
 	When    template.HTML
 	Urgency string
-	Outcome string // a key of the catalogue, or empty
+	Outcome template.HTML // what was decided, and by whom; empty of what was told
 }
 
 type listView struct {
@@ -57,10 +57,8 @@ func (v *visit) list() error {
 	if err != nil {
 		return err
 	}
-	for _, s := range ended {
-		b := v.brief(&s)
-		b.Outcome = "status." + string(s.Status)
-		view.Ended = append(view.Ended, b)
+	if view.Ended, err = v.decided(ended); err != nil {
+		return err
 	}
 	p := v.page("inbox", "", view)
 	p.count(waiting, v.words.plain("inbox.title"))
@@ -84,6 +82,18 @@ func (v *visit) brief(s *hub.Summary) brief {
 		ID: s.ID, Title: v.title(s.Title), Agent: clean(s.AgentID),
 		When: v.clock.ago(s.AcceptedAt), Urgency: urgency(s.Priority),
 	}
+}
+
+// decided says of each what was decided, and when.
+func (v *visit) decided(list []hub.Summary) ([]brief, error) {
+	messages, err := v.read(list)
+	var out []brief
+	for _, m := range messages {
+		b := v.brief(&m.Summary)
+		b.When, b.Urgency, b.Outcome = v.clock.ago(m.EndedAt), "", v.verdict(m)
+		out = append(out, b)
+	}
+	return out, err
 }
 
 // notice says what the visitor has just done, as the address of the page tells and the hub confirms.

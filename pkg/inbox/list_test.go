@@ -3,6 +3,8 @@ package inbox_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +89,7 @@ func TestAnExpiredAskLeavesTheListAndShowsItsDefault(t *testing.T) {
 	r.get("/inbox").lacks("Ship it?")
 	r.get("/inbox/" + id).is(http.StatusOK).says("Nobody answered by 14:21 UTC, so the answer is “Hold for review”")
 	r.reply(id, map[string][]string{"do": {"option:0"}}).is(http.StatusConflict).says("your answer was not sent")
-	r.get("/inbox").says("Lately decided", "Expired")
+	r.get("/inbox").says("Lately decided", "“Hold for review”, as nobody answered")
 }
 
 func TestADefaultIsMarkedOnlyWithADeadline(t *testing.T) {
@@ -164,6 +166,55 @@ func TestListStopsAtFifty(t *testing.T) {
 		t.Errorf("%d rows, the first %q; want 50, and what is urgent first", len(rows), text(rows[0]))
 	}
 }
+
+func TestLatelyDecidedSaysWhatAndByWhom(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	soon := fmt.Sprintf(`,"expires_at":%q`, ma2h.FormatTime(start.Add(time.Minute)))
+	answers := []struct {
+		request, do, want string
+	}{
+		{`"mode":"select","options":[{"value":"ship","label":"Ship it"},{"value":"hold"}]`, "option:0", "Answered “Ship it”"},
+		{`"mode":"select","options":[{"value":"ship","label":"Ship it"},{"value":"hold"}]`, "option:1", "Answered “hold”"},
+		{`"mode":"confirm","permissions":{"allow_edit":true}`, "other", "Answered “after lunch”"},
+		{`"mode":"input","schema":{"properties":{"a":{"type":"string"}}}`, "send", "Form answered"},
+		{`"mode":"confirm"`, "decline", "Declined"},
+	}
+	var want []string
+	for i, a := range answers {
+		r.pass(time.Second)
+		id := r.ask(fmt.Sprintf("Q %d", i), a.request)
+		r.reply(id, map[string][]string{"do": {a.do}, "other": {"after lunch"}}).is(http.StatusSeeOther)
+		want = append(want, fmt.Sprintf("deploybot/dev-team just now Q %d %s", i, a.want))
+	}
+	r.pass(time.Second)
+	id := r.send(`"type":"ask","title":"Q 5","request":{"mode":"confirm"}`)
+	if _, err := r.hub.Cancel(t.Context(), r.agent, id); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, "deploybot/dev-team just now Q 5 Withdrawn, by agent deploybot/dev-team")
+	r.pass(time.Second)
+	id = r.send(`"type":"task","title":"Q 6","action":{"instructions":"x","allowed_resolvers":["human:owner"]}` + soon)
+	r.pass(time.Minute)
+	r.get("/inbox/" + id) // settles it
+	want = append(want, "deploybot/dev-team just now Q 6 Expired, not done")
+
+	var got []string
+	for li := range r.get("/inbox").find("section", "aria-labelledby", "ended")[0].Descendants() {
+		if li.Data == "li" {
+			got = append(got, text(li))
+		}
+	}
+	slices.Reverse(got)
+	for i := range got {
+		got[i] = age.ReplaceAllString(got[i], "just now")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lately decided: -want +got\n%s", diff)
+	}
+}
+
+var age = regexp.MustCompile(`\d+ (s|min) ago`)
 
 func TestTheCountSaysWhenThereIsMore(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,34 @@ func (v *visit) expired(m *hub.Reading, at template.HTML) template.HTML {
 	return v.words.html("outcome.expired", at)
 }
 
+// verdict is outcome in a few words: what, and by whom where that was not the visitor.
+func (v *visit) verdict(m *hub.Reading) template.HTML {
+	what := v.what(m)
+	if m.Status == ma2h.StatusExpired || m.EndedBy == v.caller.Actor() {
+		return what
+	}
+	return v.words.html("verdict.by", what, v.who(m.EndedBy))
+}
+
+func (v *visit) what(m *hub.Reading) template.HTML {
+	label, mode := v.defaultOf(m)
+	switch expired := m.Status == ma2h.StatusExpired; {
+	case m.Status == ma2h.StatusAnswered && m.Message.Request.Mode == ma2h.ModeInput:
+		return v.words.html("verdict.form")
+	case m.Status == ma2h.StatusAnswered:
+		return v.words.html("verdict.option", v.labelOf(m.Message.Request, text(m.Response.Response.Value)).short(60))
+	case expired && m.Type == ma2h.TypeTask:
+		return v.words.html("verdict.expired.task")
+	case expired && mode == ma2h.ModeInput:
+		return v.words.html("verdict.expired.form")
+	case expired && mode != "":
+		return v.words.html("verdict.expired.default", label.short(60))
+	case expired:
+		return v.words.html("verdict.expired")
+	}
+	return v.words.html("verdict." + string(m.Status))
+}
+
 // ended is what a page shows of a message that has an outcome.
 type ended struct {
 	Sentence  template.HTML
