@@ -2,6 +2,10 @@
 # make check: everything, and what is missing is a failure. This is what CI runs. CASES names a folder of shared cases.
 . "$(dirname "$0")/parts.sh"
 
+if [ -n "${CASES:-}" ]; then # tests run in their package's folder
+	CASES=$(realpath -- "$CASES" 2>/dev/null) && [ -d "$CASES" ] || refuse 'CASES names no folder'
+fi
+
 export MASH_REQUIRE_ALL=1
 rounds=${ROUNDS:-3}
 

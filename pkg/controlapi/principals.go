@@ -100,31 +100,37 @@ func personToken(ctx context.Context, h *hub.Hub, id string) (string, error) {
 func own(ctx context.Context, h *hub.Hub, agent, person string) error {
 	owner := ma2h.HumanPrefix + person
 	ref := h.AccountRef(owner)
+	a, agentWas, err := agentOf(ctx, h, agent)
+	if err != nil {
+		return err
+	}
+	if a.Account != ref {
+		used, err := hasRecords(ctx, h, a.Ref)
+		if err != nil {
+			return err
+		}
+		if used {
+			return ma2h.FieldErrorf(ma2h.CodeValidationError, "/owner", "The agent has records under another owner already.")
+		}
+	}
 	if err := ensureAccount(ctx, h, owner); err != nil {
 		return err
 	}
-	p, was, err := personOf(ctx, h, person)
+	p, personWas, err := personOf(ctx, h, person)
 	if err != nil {
 		return err
 	}
 	if p.Account != ref {
 		p.Account = ref
-		if err := put(ctx, h, hub.PersonKey(p.Ref), hub.KindPerson, p, was); err != nil {
+		if err := put(ctx, h, hub.PersonKey(p.Ref), hub.KindPerson, p, personWas); err != nil {
 			return err
 		}
 	}
-	a, was, err := agentOf(ctx, h, agent)
-	if err != nil || a.Account == ref {
-		return err
-	}
-	if used, err := hasRecords(ctx, h, a.Ref); err != nil || used {
-		if used {
-			err = ma2h.FieldErrorf(ma2h.CodeValidationError, "/owner", "The agent has records under another owner already.")
-		}
-		return err
+	if a.Account == ref {
+		return nil
 	}
 	a.Account = ref
-	return putAgent(ctx, h, a, was)
+	return putAgent(ctx, h, a, agentWas)
 }
 
 func hasRecords(ctx context.Context, h *hub.Hub, agentRef string) (bool, error) {

@@ -24,7 +24,11 @@ func (s *Server) submit(c *call) (any, error) {
 	}
 	envelope, invalid := ma2h.ReadMessage(c.body)
 	if invalid != nil {
-		if _, err := s.callerOf(c, credential); err != nil {
+		caller, err := s.callerOf(c, credential)
+		if err == nil {
+			err = c.hub.LimitRate(caller) // a refused submit is work, too
+		}
+		if err != nil {
 			return nil, err
 		}
 		return nil, invalid
@@ -70,7 +74,7 @@ func pullOptions(r *http.Request) (hub.PullOptions, error) {
 	q := r.URL.Query()
 	if q.Has("wait") {
 		seconds, err := strconv.ParseFloat(q.Get("wait"), 64)
-		if err != nil || seconds < 0 || math.IsNaN(seconds) {
+		if err != nil || seconds < 0 || math.IsNaN(seconds) || math.IsInf(seconds, 0) {
 			return o, ma2h.FieldErrorf(ma2h.CodeValidationError, "/wait", "Send wait as a number of seconds, 0 or more.")
 		}
 		o.Wait = time.Duration(min(seconds, 3600) * float64(time.Second))

@@ -3,10 +3,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -20,8 +22,8 @@ import (
 // maxBody is the transport's cap on a request: above it nothing more is read (spec §8.6 bounds what a message may hold).
 const maxBody = 1 << 20
 
-// bodyTimeout is how long a body may take to arrive.
-const bodyTimeout = 30 * time.Second
+// defaultBodyTimeout is how long a body may take to arrive unless a Server says otherwise.
+const defaultBodyTimeout = 30 * time.Second
 
 // Server serves the endpoints of pkg/endpoint for the hub that belongs to a request.
 type Server struct {
@@ -32,6 +34,9 @@ type Server struct {
 
 	// Stopping, when closed, ends every wait, so that a process can end without cutting anybody off. Nil means never.
 	Stopping <-chan struct{}
+
+	// BodyTimeout is how long a body may take to arrive; zero means 30 s.
+	BodyTimeout time.Duration
 }
 
 // handler answers one endpoint; what it returns is written by the caller.
@@ -54,11 +59,26 @@ func (s *Server) Handler() http.Handler {
 		if !ok {
 			continue
 		}
-		mux.HandleFunc(e.Pattern(), func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, h) })
+		mux.HandleFunc(e.Pattern(), func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, e, h) })
 	}
 	mux.HandleFunc("/", s.unrouted)
-	return mux
+	return Unclean(mux, s.Log)
 }
+
+// Unclean answers requests for paths with //, /./ or /../ in them, of which there is none. A ServeMux would send the
+// caller to the path that they might have meant, in HTML.
+func Unclean(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		clean := path.Clean(r.URL.Path)
+		if clean != r.URL.Path && clean+"/" != r.URL.Path {
+			WriteError(log, w, r, nowhere())
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func nowhere() error { return ma2h.Errorf(ma2h.CodeNotFound, "There is nothing at this path.") }
 
 func handlers() map[endpoint.Name]handler {
 	return map[endpoint.Name]handler{
@@ -83,7 +103,7 @@ func handlers() map[endpoint.Name]handler {
 	}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint.Endpoint, h handler) {
 	if r.Method == http.MethodHead && strings.HasPrefix(r.URL.Path, "/v1/") {
 		s.unrouted(w, r) // a HEAD of a pull would count as a delivery that nobody saw
 		return
@@ -92,9 +112,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	c := &call{w: w, r: r, status: http.StatusOK}
 	var err error
 	if c.hub, err = s.Hub(r); err == nil {
-		c.body, err = readBody(w, r)
+		err = admit(r, e)
+	}
+	if err == nil {
+		c.body, err = s.readBody(w, r)
 	}
 	if err != nil {
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close") // else net/http waits for the rest of the body before it sends the answer
+		}
 		s.writeError(w, r, err)
 		return
 	}
@@ -106,8 +132,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	writeAnswer(w, c.status, answer)
 }
 
+// admit turns away, before anything is read, who shows nothing that could be a credential where one is needed.
+func admit(r *http.Request, e endpoint.Endpoint) error {
+	if e.Caller == endpoint.None {
+		return nil
+	}
+	if _, err := auth.FromRequest(r); err != nil {
+		return err
+	}
+	return nil
+}
+
 // readBody reads a body up to the transport's cap.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		return nil, tooLarge()
 	}
@@ -115,16 +152,18 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	deadline := http.NewResponseController(w)
-	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has one
+	_ = deadline.SetReadDeadline(time.Now().Add(cmp.Or(s.BodyTimeout, defaultBodyTimeout))) // not every connection has one
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	_ = deadline.SetReadDeadline(time.Time{})
+	if err == nil {
+		_ = deadline.SetReadDeadline(time.Time{})
+		return body, nil
+	}
+	// What did not come in time is not waited for again: net/http would read on before it sends the answer.
+	_ = deadline.SetReadDeadline(time.Now())
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, tooLarge()
 	}
-	if err != nil {
-		return nil, ma2h.Errorf(ma2h.CodeValidationError, "The body ended early; send it whole.")
-	}
-	return body, nil
+	return nil, ma2h.Errorf(ma2h.CodeValidationError, "The body did not arrive whole; send it again.")
 }
 
 func tooLarge() error {
@@ -170,7 +209,7 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, ma2h.Errorf(ma2h.CodeMethodNotAllowed, "This path takes %s.", strings.Join(allowed, " or ")))
 		return
 	}
-	s.writeError(w, r, ma2h.Errorf(ma2h.CodeNotFound, "There is nothing at this path."))
+	s.writeError(w, r, nowhere())
 }
 
 // allowedMethods returns the methods under which a path is an endpoint.

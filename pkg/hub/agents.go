@@ -40,6 +40,10 @@ func (h *Hub) AddAgent(ctx context.Context, c *Caller, id string) (*NewCredentia
 	if id == "" || len(id) > 256 {
 		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id", "Give the agent an id of 1 to 256 bytes.")
 	}
+	if strings.Contains(id, "#"+ma2h.PrefixSession) {
+		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id",
+			"An id with #%s reads like the session of another agent; choose another.", ma2h.PrefixSession)
+	}
 	ref := h.AgentRef(c.Account.Ref, id)
 	rec, err := h.get(ctx, AgentKey(ref))
 	if err != nil {

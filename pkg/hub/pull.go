@@ -28,7 +28,8 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 		return nil, err
 	}
 	if wait := min(o.Wait, h.Settings.MaxWait); wait > 0 && m.state.Status == ma2h.StatusOpen {
-		if m, err = h.await(ctx, c, m, wait, o.Stop); err != nil {
+		c.Read = nil // nothing of the message is held while it is waited for
+		if m, err = h.await(ctx, c, m.state.ID, wait, o.Stop); err != nil {
 			return nil, err
 		}
 	}
@@ -68,23 +69,23 @@ func (h *Hub) submitted(ctx context.Context, c *Caller, id string, now time.Time
 	return m, gone(&m.state, now)
 }
 
-// await holds until the message is no longer open, or wait is over. Whatever happens it looks once more at the end.
+// await holds until the message is no longer open, or wait is over. Whatever happens it looks once more at the end, and
+// whether the agent is still one.
 func (h *Hub) await(
-	ctx context.Context, c *Caller, m *message, wait time.Duration, halt <-chan struct{},
+	ctx context.Context, c *Caller, id string, wait time.Duration, halt <-chan struct{},
 ) (*message, error) {
-	rung, stop := h.Bell.Listen(ctx, MessageLane(m.tail))
+	tail, _ := messageTailOf(id)
+	rung, stop := h.Bell.Listen(ctx, MessageLane(tail))
 	defer stop()
 	end := time.NewTimer(wait)
 	defer end.Stop()
 	for over := false; ; {
-		var err error
-		if m, err = h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent}, m.state.ID, h.now()); err != nil {
-			return nil, err
-		}
-		if m.state.Status != ma2h.StatusOpen || over {
-			return m, nil
+		m, err := h.lookAgain(ctx, c, id)
+		if err != nil || m.state.Status != ma2h.StatusOpen || over {
+			return m, err
 		}
 		deadline, cancel := h.untilExpiry(&m.state)
+		m = nil
 		select {
 		case <-rung:
 		case <-deadline:
@@ -93,13 +94,23 @@ func (h *Hub) await(
 		case <-halt:
 			over = true
 		case <-ctx.Done():
-			over = true
+			cancel()
+			return nil, ctx.Err()
 		}
 		cancel()
-		if ctx.Err() != nil {
-			return m, nil
-		}
 	}
+}
+
+// lookAgain reads a message for its submitter anew, and the agent with it: one that was revoked meanwhile gets nothing.
+func (h *Hub) lookAgain(ctx context.Context, c *Caller, id string) (*message, error) {
+	agent, err := h.agent(ctx, c.Agent.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if agent.Revoked {
+		return nil, ma2h.Errorf(ma2h.CodeUnauthenticated, "The agent was revoked while it waited.")
+	}
+	return h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent}, id, h.now())
 }
 
 // untilExpiry returns a channel that receives when an open message's deadline has passed.

@@ -96,5 +96,8 @@ func (s *State) allows(c *Caller) bool {
 	if !s.ResolversListed && !s.ResolversDefaulted {
 		return c.Agent != nil && c.Agent.Ref == s.AgentRef
 	}
+	if c.Agent != nil && !ma2h.Addressable(c.Agent.ID) {
+		return false // its id would read like a session of another agent (spec §9.1)
+	}
 	return slices.Contains(s.Resolvers, c.Actor())
 }

@@ -51,7 +51,7 @@ func (h *Hub) Submit(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Submitt
 	if err := legsNotBuilt(e); err != nil {
 		return nil, err
 	}
-	if err := h.limitRate(c.Agent); err != nil {
+	if err := h.LimitRate(c); err != nil {
 		return nil, err
 	}
 	if e.Message.IdempotencyKey == nil {
@@ -73,14 +73,20 @@ func legsNotBuilt(e *ma2h.Envelope) error {
 	return nil
 }
 
-func (h *Hub) limitRate(a *Agent) error {
-	wait, ok := h.limiter.take(a.Ref, h.Settings.RequestsPerMinute, h.Now())
+// LimitRate counts a submit of an agent, and refuses it with rate_limited when there were too many of late (spec §8.6).
+// Submit does so itself; whoever refuses one before that calls it.
+func (h *Hub) LimitRate(c *Caller) error {
+	if c.Agent == nil {
+		return nil
+	}
+	wait, ok := h.limiter.take(c.Agent.Ref, h.Settings.RequestsPerMinute, h.Now())
 	if ok {
 		return nil
 	}
 	return &ma2h.Error{
 		Code: ma2h.CodeRateLimited, RetryAfter: wait,
-		Message: fmt.Sprintf("More than %d submits a minute; wait as long as Retry-After says.", h.Settings.RequestsPerMinute),
+		Message: fmt.Sprintf("That is more than %d submits a minute, or too many at once; wait as long as Retry-After says.",
+			h.Settings.RequestsPerMinute),
 	}
 }
 

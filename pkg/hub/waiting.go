@@ -80,10 +80,21 @@ func (h *Hub) Questions(ctx context.Context, c *Caller, limit int) ([]Reading, e
 	return out, nil
 }
 
-// forPeople leaves out what only the submitter may see (spec §9.1, §9.3).
+// forPeople leaves out what is the submitter's own: its state, its label, and where and how it is called back (spec §8.7.1,
+// §9.1, §9.3).
 func forPeople(m *ma2h.Message) ma2h.Message {
 	out := *m
 	out.State, out.ClientRef = jsontext.Value(nil), ""
+	if m.Request != nil {
+		r := *m.Request
+		r.Callback = nil
+		out.Request = &r
+	}
+	if m.Action != nil {
+		a := *m.Action
+		a.Callback = nil
+		out.Action = &a
+	}
 	return out
 }
 

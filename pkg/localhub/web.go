@@ -44,16 +44,20 @@ func (w Web) Handler() http.Handler {
 	}
 	api := &httpapi.Server{Hub: control.Hub, Log: w.Log, Stopping: w.Stopping}
 	mux := http.NewServeMux()
-	mux.Handle("/", api.Handler())
+	v1 := api.Handler()
+	for _, path := range []string{"/v1/", "/.well-known/", "/healthz"} {
+		mux.Handle(path, v1)
+	}
 	pages := inbox.New(inbox.Config{
 		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Command: w.Command, Folder: w.Folder,
-	}).Handler()
+	})
+	mux.Handle("/", pages.NotFound(v1))
 	for _, path := range []string{"/{$}", "/inbox", "/inbox/", "/in/", "/settings", "/settings/", "/signin", "/signout", "/static/"} {
-		mux.Handle(path, pages)
+		mux.Handle(path, pages.Handler())
 	}
 	if w.NewStore == nil {
-		return mux
+		return httpapi.Unclean(mux, w.Log)
 	}
 	mux.Handle(controlapi.Prefix, control.Handler())
-	return control.Wrap(mux)
+	return control.Wrap(httpapi.Unclean(mux, w.Log))
 }

@@ -11,14 +11,22 @@ import (
 )
 
 // AnswerSchema is the compiled request.schema of an ask of mode input (spec §5.2).
-type AnswerSchema struct{ compiled *jsonschema.Schema }
+type AnswerSchema struct {
+	compiled *jsonschema.Schema
+	cost     cost
+}
 
 // CompileAnswerSchema compiles a request.schema. One that does not compile can never be answered, so it is an
-// invalid_field at submit, where its author sees it. Formats that nobody knows are no constraint, and nothing is fetched.
+// invalid_field at submit, where its author sees it; so is one that would take too long. Formats that nobody knows are no
+// constraint, and nothing is fetched.
 func CompileAnswerSchema(raw []byte) (*AnswerSchema, *Error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, schemaError("")
+	}
+	bound, tooMuch := schemaCost(doc)
+	if tooMuch != nil {
+		return nil, tooMuch
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
@@ -31,7 +39,7 @@ func CompileAnswerSchema(raw []byte) (*AnswerSchema, *Error) {
 	if err != nil {
 		return nil, schemaError(placeOf(err))
 	}
-	return &AnswerSchema{compiled: s}, nil
+	return &AnswerSchema{compiled: s, cost: bound}, nil
 }
 
 func schemaError(place string) *Error {
@@ -61,6 +69,9 @@ func (s *AnswerSchema) Check(value []byte, field string) *Error {
 	}
 	if _, ok := d.Value.(map[string]any); !ok {
 		return FieldErrorf(CodeInvalidField, field, "Send an object that meets the request's schema, not %s.", kindOf(d.Value))
+	}
+	if !s.cost.affordable(d.Value, len(value)) {
+		return FieldErrorf(CodeInvalidField, field, "The answer is too large for so intricate a schema; send less.")
 	}
 	err := s.compiled.Validate(d.Value)
 	if err == nil {

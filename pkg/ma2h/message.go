@@ -1,6 +1,7 @@
 package ma2h
 
 import (
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -204,7 +205,7 @@ func ParseTime(s string) (time.Time, bool) {
 	if !isTime(s) {
 		return time.Time{}, false
 	}
-	t, err := time.Parse(time.RFC3339Nano, s)
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s))
 	return t.UTC(), err == nil
 }
 

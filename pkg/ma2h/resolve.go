@@ -42,9 +42,12 @@ func resolveRules(o map[string]any) *Error {
 		return FieldErrorf(CodeInvalidField, "/resolution",
 			"Send answered or declined for an ask, completed or dismissed for a task.")
 	}
-	_, given := o["value"]
+	value, given := o["value"]
 	if Status(resolution) == StatusAnswered && !given {
 		return FieldErrorf(CodeInvalidField, "/value", "An answer needs a value; send one, or decline.")
+	}
+	if kind := kindOf(value); Status(resolution) == StatusAnswered && kind != "a string" && kind != "an object" {
+		return FieldErrorf(CodeInvalidField, "/value", "A value is the string of an option or the object of a form, not %s.", kind)
 	}
 	if Status(resolution) != StatusAnswered && given {
 		return FieldErrorf(CodeInvalidField, "/value", "Only an answer has a value; leave it out of %s.", resolution)

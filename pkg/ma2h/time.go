@@ -1,14 +1,16 @@
 package ma2h
 
-// isTime says whether s has the form of an RFC 3339 date-time, with capital T and Z. Go's own parser is more lenient in
-// places.
+// isTime says whether s has the form of an RFC 3339 date-time; T and Z may be small letters there. Go's own parser is
+// more lenient in places.
 func isTime(s string) bool {
 	const form = "0000-00-00T00:00:00"
 	if len(s) < len(form)+1 {
 		return false
 	}
 	for i := range len(form) {
-		if form[i] == '0' && (s[i] < '0' || s[i] > '9') || form[i] != '0' && s[i] != form[i] {
+		digit := s[i] >= '0' && s[i] <= '9'
+		small := form[i] == 'T' && s[i] == 't'
+		if form[i] == '0' && !digit || form[i] != '0' && s[i] != form[i] && !small {
 			return false
 		}
 	}
@@ -23,7 +25,7 @@ func isTime(s string) bool {
 		}
 		rest = rest[n:]
 	}
-	return rest == "Z" || isOffset(rest)
+	return rest == "Z" || rest == "z" || isOffset(rest)
 }
 
 func isOffset(s string) bool {
