@@ -5,7 +5,6 @@ import (
 	"html/template"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
@@ -19,9 +18,6 @@ const (
 	maxYours   = 50
 	maxOthers  = 20
 )
-
-// maxQuick is how many options a row offers; a longer choice is made on the message's own page.
-const maxQuick = 4
 
 // waitingView is what waits, on a page of its own and beside a message.
 type waitingView struct {
@@ -47,6 +43,7 @@ type row struct {
 	Urgency string // a key of the catalogue, or empty
 	Fate    fate
 	Options []option      // to answer with at once; none for what needs its page
+	Unread  template.HTML // what they are to be read for on its page, or empty
 	Open    template.HTML // what its page is good for
 	Who     template.HTML // who may answer, when the visitor may not
 	Current bool          // the page shows this message
@@ -175,42 +172,8 @@ func (v *visit) row(m *hub.Reading) row {
 		r.Who = v.mayAnswer(&m.Summary)
 		return r
 	}
-	r.Options, r.Open = v.quick(m)
+	if r.Options, r.Open = v.quick(m); len(r.Options) > 0 {
+		r.Unread = v.unread(m, r.Options)
+	}
 	return r
-}
-
-// quick returns what a message can be answered with from the list, and what its page is good for besides.
-func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
-	if m.Type == ma2h.TypeTask {
-		return nil, v.words.html("row.task")
-	}
-	q := m.Message.Request
-	if !q.Respondable() {
-		return nil, v.words.html("row.decline")
-	}
-	if q.Mode == ma2h.ModeInput {
-		return nil, v.words.counted("row.form", len(readFields(q.Schema, time.UTC)))
-	}
-	all := v.options(m)
-	switch {
-	case len(all) > maxQuick || alike(all):
-		return nil, v.words.counted("row.options", len(all))
-	case q.Editable(versionOf(m)):
-		return all, v.words.html("row.other")
-	}
-	return all, ""
-}
-
-// alike says whether two options look so much the same that only their values tell them apart, which a row does not
-// show.
-func alike(options []option) bool {
-	seen := map[string]bool{}
-	for _, o := range options {
-		look := strings.ToLower(string(o.Label))
-		if seen[look] {
-			return true
-		}
-		seen[look] = true
-	}
-	return false
 }
