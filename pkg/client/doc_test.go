@@ -108,7 +108,7 @@ func used(file *ast.File) []string {
 	var names []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && x.Obj == nil { //nolint:staticcheck // within one file it is enough
+			if x, ok := s.X.(*ast.Ident); ok && x.Obj == nil {
 				names = append(names, x.Name)
 			}
 		}

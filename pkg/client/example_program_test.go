@@ -67,8 +67,8 @@ func Example() {
 		"GET /v1/messages/msg_1": answeredBody,
 	})
 	defer hub.Close()
-	os.Setenv("MASH_URL", hub.URL)
-	os.Setenv("MASH_TOKEN", "mash_token")
+	_ = os.Setenv("MASH_URL", hub.URL)
+	_ = os.Setenv("MASH_TOKEN", "mash_token")
 	main()
 	// Output: human:ada approved; deploying
 }

@@ -179,7 +179,7 @@ func ExampleClient_Waiting() {
 }
 
 func ExampleVerifier_Handler() {
-	os.Setenv("MASH_PUSH_SECRET", "mashs_secret")
+	_ = os.Setenv("MASH_PUSH_SECRET", "mashs_secret")
 	callback, _ := json.Marshal(withCallback(&ma2h.Request{Mode: ma2h.ModeConfirm}).Callback)
 	fmt.Printf("%s\n", callback)
 
