@@ -158,7 +158,7 @@ func (r *rig) send(members string) string {
 	r.t.Helper()
 	id, err := r.trySend(r.agent, members)
 	if err != nil {
-		r.t.Fatalf("submit %s: %v", members, err)
+		r.t.Fatalf("submit %.200s: %v", members, err)
 	}
 	return id
 }

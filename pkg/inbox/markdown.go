@@ -56,25 +56,33 @@ func (m *markdown) html(source string) template.HTML {
 	return template.HTML(cleanLines(string(safe))) //nolint:gosec // the policy let it through
 }
 
-// How many brackets and backticks a text may have, and how many nested quotes and lists a line may open: the parser's
-// time grows with their square, and an agent must not keep a person waiting.
+// How long a text may be, how many brackets, backticks and marks of emphasis it may have, how many nested quotes and lists
+// a line may open, and how many cells its lines could make of a table: the parser's time grows with the square of some, a
+// row of a table is filled up to the width of its head, and an agent must not keep a person waiting.
 const (
+	maxMarkdown  = 64 << 10
 	maxBrackets  = 1000
 	maxBackticks = 8000
+	maxEmphasis  = 6000
 	maxNested    = 32
+	maxCells     = 20_000
 )
 
 // tame says whether Markdown is rendered in a moment.
 func tame(source string) bool {
-	if strings.Count(source, "[") > maxBrackets || strings.Count(source, "`") > maxBackticks {
+	emphasis := strings.Count(source, "*") + strings.Count(source, "_") + strings.Count(source, "~")
+	if len(source) > maxMarkdown || emphasis > maxEmphasis ||
+		strings.Count(source, "[") > maxBrackets || strings.Count(source, "`") > maxBackticks {
 		return false
 	}
+	lines, columns := 0, 0
 	for line := range strings.Lines(source) {
+		lines, columns = lines+1, max(columns, strings.Count(line, "|"))
 		if marker.FindString(line) != "" {
 			return false
 		}
 	}
-	return true
+	return lines*columns <= maxCells
 }
 
 var marker = regexp.MustCompile(`^([ \t]*(>|([-+*]|\d{1,9}[.)])[ \t])){` + strconv.Itoa(maxNested) + `}`)
