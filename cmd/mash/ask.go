@@ -50,33 +50,58 @@ func (f *askFlags) request(p *program) (*ma2h.Request, error) {
 	if f.input != "" && (len(*f.options) > 0 || f.confirm) {
 		return nil, usagef("", "--input asks for a form; leave --option and --confirm out.")
 	}
-	for _, o := range *f.options {
-		r.Options = append(r.Options, option(o))
-	}
-	switch {
-	case f.input != "":
+	if f.input != "" {
 		r.Mode = ma2h.ModeInput
-		path := f.input
-		if path != "-" && !strings.HasPrefix(path, "@") {
-			path = "@" + path
-		}
 		var err error
-		if r.Schema, err = p.jsonText("--input", path); err != nil {
+		if r.Schema, err = p.schema(f.input); err != nil {
 			return nil, err
 		}
-	case len(*f.options) > 0 && !f.confirm:
+		return r, f.giveDefault(r)
+	}
+	if err := f.giveOptions(r); err != nil {
+		return nil, err
+	}
+	return r, f.giveDefault(r)
+}
+
+// giveOptions takes over the options, and makes them a select unless they are those of a confirm.
+func (f *askFlags) giveOptions(r *ma2h.Request) error {
+	for _, given := range *f.options {
+		o := option(given)
+		if o.Value != "" && r.HasOption(o.Value) && len(r.Options) > 0 {
+			return usagef("", "Two options have the value %s; give each its own.", shellQuote(o.Value))
+		}
+		r.Options = append(r.Options, o)
+	}
+	if f.confirm && len(r.Options) != 0 && len(r.Options) != 2 {
+		return usagef("", "--confirm takes two --option, or none for approve and deny.")
+	}
+	if len(r.Options) > 0 && !f.confirm {
 		r.Mode = ma2h.ModeSelect
 	}
-	if f.fallback != "" {
-		r.DefaultOnExpire = jsonString(f.fallback)
-		if r.Mode == ma2h.ModeInput {
-			r.DefaultOnExpire = jsontext.Value(f.fallback)
-			if !r.DefaultOnExpire.IsValid() {
-				return nil, usagef("", "--default wants a JSON object that meets the schema.")
-			}
-		}
+	return nil
+}
+
+// giveDefault takes over what applies when nobody answers in time.
+func (f *askFlags) giveDefault(r *ma2h.Request) error {
+	if f.fallback == "" {
+		return nil
 	}
-	return r, nil
+	if f.expires == "" {
+		return usagef("", "--default applies when the question expires; say when with --expires, such as --expires 15m.")
+	}
+	if r.Mode == ma2h.ModeInput {
+		r.DefaultOnExpire = jsontext.Value(f.fallback)
+		if !r.DefaultOnExpire.IsValid() {
+			return usagef("", "--default wants a JSON object that meets the schema.")
+		}
+		return nil
+	}
+	if !r.HasOption(f.fallback) {
+		return usagef("", "The --default %s is none of the options; give one of %s.", shellQuote(f.fallback), optionList(r))
+	}
+	r.DefaultOnExpire = jsonString(f.fallback)
+	return nil
 }
 
 func (f *askFlags) permissions() *ma2h.Permissions {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,8 +60,11 @@ func (d *draft) message(p *program, args []string, now time.Time) (ma2h.Message,
 	if d.key != "" {
 		m.IdempotencyKey = &d.key
 	}
+	if !slices.Contains(priorities, d.priority) {
+		return m, usagef("", "--priority wants low, normal, high or urgent, not %s.", shellQuote(d.priority))
+	}
 	var err error
-	if m.Body, err = p.text(d.body); err != nil {
+	if m.Body, err = p.text("--body", d.body); err != nil {
 		return m, err
 	}
 	if d.state != "" {
@@ -74,16 +79,25 @@ func (d *draft) message(p *program, args []string, now time.Time) (ma2h.Message,
 		}
 		m.Context = append(m.Context, built)
 	}
-	m.ExpiresAt, err = expiry(d.expires, now)
-	return m, err
+	if m.ExpiresAt, err = expiry(d.expires, now); err != nil {
+		return m, err
+	}
+	// What was asked before under the key can be found again even when it has ended since.
+	if at, ok := ma2h.ParseTime(m.ExpiresAt); ok && !at.After(now) && d.key == "" {
+		return m, usagef("", "--expires %s is over already; give a time to come, or a duration such as 15m.", d.expires)
+	}
+	return m, nil
 }
+
+// priorities are what --priority may say; without it, it is normal.
+var priorities = []string{"", "low", "normal", "high", "urgent"}
 
 func (p *program) part(given part) (ma2h.Part, error) {
 	out := ma2h.Part{Kind: given.kind}
 	var err error
 	switch given.kind {
 	case "text":
-		out.Text, err = p.text(given.value)
+		out.Text, err = p.text("--context-text", given.value)
 	case "data":
 		out.Data, err = p.jsonText("--context-data", given.value)
 	case "file":
@@ -93,7 +107,7 @@ func (p *program) part(given part) (ma2h.Part, error) {
 }
 
 // text reads a flag that is a text, @ and the name of a file, or - for standard input.
-func (p *program) text(value string) (string, error) {
+func (p *program) text(flagName, value string) (string, error) {
 	if value == "-" {
 		b, err := io.ReadAll(p.stdin)
 		if err != nil {
@@ -102,24 +116,45 @@ func (p *program) text(value string) (string, error) {
 		return string(b), nil
 	}
 	if path, ok := strings.CutPrefix(value, "@"); ok {
-		b, err := os.ReadFile(path) //nolint:gosec // a file that the person named
-		if err != nil {
-			return "", fmt.Errorf("cannot read %s; check the path behind the @", path)
-		}
-		return string(b), nil
+		return readFile(flagName, path)
 	}
 	return value, nil
 }
 
+// readFile reads the file that a flag names.
+func readFile(flagName, path string) (string, error) {
+	b, err := os.ReadFile(path) //nolint:gosec // a file that the person named
+	if cause := errors.Unwrap(err); err != nil {
+		return "", usagef("", "Cannot read the file %s of %s: %v.", shellQuote(path), flagName, cause)
+	}
+	return string(b), nil
+}
+
 // jsonText reads a flag that is JSON, with what text offers.
 func (p *program) jsonText(flagName, value string) (jsontext.Value, error) {
-	s, err := p.text(value)
+	s, err := p.text(flagName, value)
 	if err != nil {
 		return nil, err
 	}
 	v := jsontext.Value(s)
 	if !v.IsValid() {
 		return nil, usagef("", "%s wants JSON, such as {\"build\":14}.", flagName)
+	}
+	return v, v.Compact()
+}
+
+// schema reads the file that --input names.
+func (p *program) schema(path string) (jsontext.Value, error) {
+	if path == "-" || strings.HasPrefix(path, "@") {
+		return p.jsonText("--input", path)
+	}
+	s, err := readFile("--input", path)
+	v := jsontext.Value(s)
+	if err == nil && !v.IsValid() {
+		err = usagef("", "The file %s of --input holds no JSON; it wants the JSON Schema of an object.", shellQuote(path))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return v, v.Compact()
 }

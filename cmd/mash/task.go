@@ -23,7 +23,7 @@ func taskCommand(flags *flag.FlagSet) action {
 			return usagef("", "Say what to do with --instructions TEXT.")
 		}
 		m.Type, m.Action = ma2h.TypeTask, &ma2h.Action{Verification: *verification}
-		if m.Action.Instructions, err = p.text(*instructions); err != nil {
+		if m.Action.Instructions, err = p.text("--instructions", *instructions); err != nil {
 			return err
 		}
 		for _, step := range *checks {
