@@ -22,6 +22,9 @@ type Bell interface {
 // Clockwork makes what is due happen promptly. It is told of a record's due time after the Commit that wrote it, and
 // calls Hub.Fire for that key at about that time, and again at the time that Fire returns, until Fire returns none.
 // Being told is a favour: the sweep finds by Store.Due whatever was not told, or was told to a process that died.
+//
+// A key MUST NOT be fired twice at once by one Clockwork, and one that is armed while it is fired MUST be fired once more.
+// When Fire fails it MUST be fired again.
 type Clockwork interface {
 	Arm(ctx context.Context, key record.Key, at time.Time)
 }

@@ -85,7 +85,6 @@ func (h *Hub) await(
 			return m, err
 		}
 		deadline, cancel := h.untilExpiry(&m.state)
-		m = nil
 		select {
 		case <-rung:
 		case <-deadline:

@@ -27,6 +27,20 @@ func TestKeyringKeepsTheContractOfKeys(t *testing.T) {
 	hubtest.Keys(t, func(*testing.T) hub.Keys { return keyring.Ephemeral() })
 }
 
+func TestClockworkKeepsItsContract(t *testing.T) {
+	t.Parallel()
+	hubtest.Clockwork(t, func(t *testing.T, fire hubtest.Fire) hub.Clockwork {
+		c := newClockwork(slog.New(slog.DiscardHandler))
+		c.fire = fire
+		c.due = func(context.Context, time.Time, int) ([]record.Entry, error) { return nil, nil }
+		ctx, cancel := context.WithCancel(context.Background())
+		var run sync.WaitGroup
+		run.Go(func() { c.run(ctx) })
+		t.Cleanup(func() { cancel(); run.Wait() })
+		return c
+	})
+}
+
 // firings runs a clockwork in a bubble and remembers when each key was fired.
 type firings struct {
 	began time.Time
