@@ -78,6 +78,10 @@ func (p *program) answer(ctx context.Context, c *client.Client, m *client.Readin
 			return decided(now)
 		}
 	}
+	if err != nil && m.Message.Request != nil {
+		form := readForm(m.Message.Request.Schema)
+		return form.refusal(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -105,7 +109,8 @@ func (f *answerFlags) resolve(p *program, m *client.Reading, value []string) (*m
 		return r, f.endTask(r, m.Message.Action, value)
 	}
 	if f.done || f.dismiss || len(*f.checks) > 0 {
-		return nil, usagef("", "--done, --dismiss and --check are for tasks, and this is a question; give a value, or --decline.")
+		return nil, usagef("", "--done, --dismiss and --check are for tasks, and this is a question; give a value%s.",
+			orDecline(m.Message.Request))
 	}
 	given := len(value)
 	if f.json != "" {
@@ -122,7 +127,7 @@ func (f *answerFlags) resolve(p *program, m *client.Reading, value []string) (*m
 		return r, nil
 	}
 	if given != 1 {
-		return nil, usagef("", "Give one value, --field NAME=VALUE or --value-json JSON, or --decline.")
+		return nil, usagef("", "Give one value, --field NAME=VALUE or --value-json JSON%s.", orDecline(m.Message.Request))
 	}
 	r.Resolution = ma2h.StatusAnswered
 	var err error

@@ -68,23 +68,3 @@ func TestShellQuote(t *testing.T) {
 		}
 	}
 }
-
-func TestFieldValue(t *testing.T) {
-	t.Parallel()
-	schema := []byte(`{"properties":{"n":{"type":"integer"},"x":{"type":"number"},"b":{"type":"boolean"},` +
-		`"s":{"type":"string"},"maybe":{"type":["integer","null"]},"l":{"type":"array"},"pick":{"enum":[1,"one"]},"any":{}}}`)
-	for in, want := range map[string]string{
-		"n=3": `{"n":3}`, "x=2.5": `{"x":2.5}`, "b=yes": `{"b":true}`, "b=false": `{"b":false}`, "s=3": `{"s":"3"}`,
-		"maybe=null": `{"maybe":null}`, "maybe=4": `{"maybe":4}`, "l=[1,2]": `{"l":[1,2]}`,
-		"pick=1": `{"pick":1}`, "pick=one": `{"pick":"one"}`, "any=3": `{"any":"3"}`, "s=a=b": `{"s":"a=b"}`,
-	} {
-		if got, err := formValue(schema, []string{in}, nil); err != nil || string(got) != want {
-			t.Errorf("formValue(%q) = %s, %v, want %s", in, got, err, want)
-		}
-	}
-	for _, in := range []string{"n=three", "n=0x10", "x=NaN", "b=perhaps", "l=1 2", "other=1", "n"} {
-		if got, err := formValue(schema, []string{in}, nil); err == nil {
-			t.Errorf("formValue(%q) = %s, want an error", in, got)
-		}
-	}
-}

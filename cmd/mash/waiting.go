@@ -106,28 +106,31 @@ func (p *program) showAction(a *ma2h.Action) {
 	}
 }
 
-// showAnswers prints a command for each way to answer.
+// showAnswers prints a command for each way to answer, each to be pasted as it stands.
 func (p *program) showAnswers(m *client.Reading, data string) {
 	if !m.MayResolve {
 		fmt.Fprint(p.stdout, "\nYou are not among those who may answer this.\n")
 		return
 	}
-	fmt.Fprint(p.stdout, "\nTo answer:\n")
-	begin := fmt.Sprintf("  %s answer %s", p.name, m.ID)
-	end := dataArgs(data)
 	say := func(how, what string) {
-		fmt.Fprintf(p.stdout, "%s %s%s%s\n", begin, how, end, what)
+		fmt.Fprintf(p.stdout, "  %s answer %s %s%s%s\n", p.name, m.ID, how, dataArgs(data), what)
 	}
-	r := m.Message.Request
-	switch {
-	case m.Type == ma2h.TypeTask:
+	if m.Type == ma2h.TypeTask {
+		fmt.Fprint(p.stdout, "\nTo answer:\n")
 		say("--done", "")
 		say("--dismiss", "")
 		return
+	}
+	r := m.Message.Request
+	p.showDefault(r, m.ExpiresAt)
+	switch form := readForm(r.Schema); {
 	case !r.Respondable():
+		fmt.Fprint(p.stdout, "\nThis takes no answer; it can only be declined:\n")
 	case r.Mode == ma2h.ModeInput:
-		say(formHint(r), "")
+		fmt.Fprintf(p.stdout, "\nTo fill in:\n%s\nTo answer, with values of your own:\n", form.show())
+		say(form.example(), "")
 	default:
+		fmt.Fprint(p.stdout, "\nTo answer:\n")
 		for _, o := range r.EffectiveOptions() {
 			say(shellQuote(cleanLine(o.Value)), optionNote(o))
 		}
@@ -135,6 +138,15 @@ func (p *program) showAnswers(m *client.Reading, data string) {
 	if r.Ignorable() {
 		say("--decline", "")
 	}
+}
+
+// showDefault says what applies when nobody answers, and when.
+func (p *program) showDefault(r *ma2h.Request, at time.Time) {
+	if !r.HasDefault() || at.IsZero() {
+		return
+	}
+	fmt.Fprintf(p.stdout, "\nIf nobody answers by %s, in %s, this applies: %s\n",
+		at.Local().Format(time.DateTime), span(time.Until(at)), cleanLine(valueText(r.DefaultOnExpire)))
 }
 
 // optionNote says what an option means, behind a # that a shell leaves alone.
