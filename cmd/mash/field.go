@@ -160,9 +160,9 @@ func (f *field) kind() string {
 func kindOfType(t string) string {
 	switch t {
 	case "integer":
-		return "a whole number, such as 12"
+		return "a whole number"
 	case "number":
-		return "a number, such as 12 or 3.5"
+		return "a number"
 	case "boolean":
 		return "yes or no"
 	case "string":
