@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/localhub"
 )
@@ -54,4 +58,60 @@ func shellQuote(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// wantsDuration ends the sentence about a flag that wants one.
+const wantsDuration = "wants a duration such as 30s, 15m, 2h or 3d"
+
+// wrongFlag says what is wrong with a flag, in our words and with two dashes.
+func wrongFlag(flags *flag.FlagSet, err error) string {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		var names []string
+		flags.VisitAll(func(f *flag.Flag) { names = append(names, "--"+f.Name) })
+		return fmt.Sprintf("There is no flag --%s.%s", name, didYouMean("--"+name, names))
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return fmt.Sprintf("--%s wants a value behind it.", name)
+	}
+	m := regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): (.*)$`).FindStringSubmatch(text)
+	if m == nil {
+		return sentence(text) + "."
+	}
+	return fmt.Sprintf("--%s %s, not %s.", m[2], wanted(flags, m[2], m[3]), m[1])
+}
+
+// wanted says what a flag wants, from what kind it is; because is what the flag itself said.
+func wanted(flags *flag.FlagSet, name, because string) string {
+	if strings.HasPrefix(because, "wants ") {
+		return because
+	}
+	f := flags.Lookup(name)
+	if f == nil {
+		return "wants something else"
+	}
+	if boolean, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && boolean.IsBoolFlag() {
+		return "stands alone"
+	}
+	if getter, ok := f.Value.(flag.Getter); ok {
+		switch getter.Get().(type) {
+		case time.Duration:
+			return wantsDuration
+		case int:
+			return "wants a whole number"
+		}
+	}
+	if name == "log-level" {
+		return "wants debug, info, warn or error"
+	}
+	return "wants something else"
+}
+
+// waitingTime reads how long to wait at most. Its error is in the words of wrongFlag.
+func waitingTime(s string) (time.Duration, error) {
+	d, err := duration(s)
+	if err != nil || d < 0 {
+		return 0, errors.New(wantsDuration)
+	}
+	return d, nil
 }

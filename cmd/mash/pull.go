@@ -24,7 +24,7 @@ func (w *waitFor) Set(s string) (err error) {
 	if w.given = s != "false"; s == "true" || s == "false" {
 		return nil
 	}
-	w.Duration, err = duration(s)
+	w.Duration, err = waitingTime(s)
 	return err
 }
 

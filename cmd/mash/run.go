@@ -66,24 +66,24 @@ func commands() []command {
 
 // run does what args say and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	c, rest, err := find(args)
-	if err == nil && c == nil {
-		fmt.Fprint(p.stdout, p.inOurName(helpText("")))
-		return exitOK
+	if len(args) == 0 {
+		fmt.Fprint(p.stderr, p.inOurName(helpText("")))
+		return exitUsage
 	}
+	c, rest, err := find(args)
 	if err == nil {
 		err = c.run(ctx, p, rest)
 	}
 	return p.finish(err)
 }
 
-// find returns the command that args begin with and what follows it; nil for the general help.
+// find returns the command that args begin with and what follows it.
 func find(args []string) (*command, []string, error) {
-	if len(args) == 0 {
-		return nil, nil, usagef("", "Say what to do.")
-	}
 	if isHelp(args[0]) {
-		return nil, nil, nil
+		return nil, nil, &help{text: helpText("")}
+	}
+	if args[0] == "--version" || args[0] == "-version" {
+		args = []string{"version"}
 	}
 	for words := min(2, len(args)); words > 0; words-- {
 		name := strings.Join(args[:words], " ")
@@ -100,7 +100,7 @@ func find(args []string) (*command, []string, error) {
 func unknown(args []string) error {
 	group := args[0]
 	if helpText(group) == "" {
-		return usagef("", "There is no command %q.", group)
+		return noCommand(group)
 	}
 	if len(args) == 1 {
 		return usagef(group, "Say what to do with %s.", group)
@@ -108,7 +108,22 @@ func unknown(args []string) error {
 	if isHelp(args[1]) {
 		return &help{text: helpText(group)}
 	}
-	return usagef(group, "There is no command \"%s %s\".", group, args[1])
+	e := noCommand(group + " " + args[1])
+	e.command = group
+	return e
+}
+
+// noCommand is the error of a name that no command has, with those that are like it.
+func noCommand(name string) *usage {
+	var names []string
+	for _, c := range commands() {
+		if c.hidden {
+			continue
+		}
+		group, _, _ := strings.Cut(c.name, " ")
+		names = append(names, c.name, group)
+	}
+	return &usage{message: fmt.Sprintf("There is no command %q.%s", name, didYouMean(name, names))}
 }
 
 func isHelp(s string) bool { return s == "--help" || s == "-help" || s == "-h" }
@@ -123,7 +138,7 @@ func (c *command) run(ctx context.Context, p *program, args []string) error {
 		return &help{text: helpText(c.name)}
 	}
 	if err != nil {
-		return usagef(c.name, "%s.", sentence(err.Error()))
+		return usagef(c.name, "%s", wrongFlag(flags, err))
 	}
 	err = act(ctx, p, rest)
 	if u, ok := errors.AsType[*usage](err); ok && u.command == "" {

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/localhub"
@@ -88,6 +90,9 @@ func (f *serveFlags) config(p *program) (localhub.Config, error) {
 	if u, err := url.Parse(public); public != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 		return localhub.Config{}, usagef("", "--public-url wants a URL such as https://mash.example.com.")
 	}
+	if err := checkListen(f.listen); err != nil {
+		return localhub.Config{}, err
+	}
 	c := localhub.Config{
 		Folder: at, Listen: f.listen, PublicURL: public, Owner: strings.TrimPrefix(f.owner, "human:"),
 		AllowCallback: *f.allow, Conformance: f.control, Command: p.name,
@@ -97,6 +102,18 @@ func (f *serveFlags) config(p *program) (localhub.Config, error) {
 		c.Rate = &f.rate
 	}
 	return c, nil
+}
+
+// checkListen says how to write an address; whether it will do is for localhub to say.
+func checkListen(address string) error {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return nil
+	}
+	example := defaultListen
+	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
+		example = net.JoinHostPort("127.0.0.1", address)
+	}
+	return usagef("", "%q is no address to listen on; write HOST:PORT, such as %s.", address, example)
 }
 
 // held says which hub has the folder already.

@@ -23,7 +23,7 @@ func newWaitFlags(flags *flag.FlagSet) *waitFlags {
 	w := &waitFlags{resolvers: listFlag(flags, "resolver")}
 	flags.BoolVar(&w.no, "no-wait", false, "")
 	flags.Func("timeout", "", func(s string) (err error) {
-		w.timeout, err = duration(s)
+		w.timeout, err = waitingTime(s)
 		return err
 	})
 	return w

@@ -26,7 +26,7 @@ func helpCommand(*flag.FlagSet) action {
 		name := strings.Join(args, " ")
 		text := helpText(name)
 		if text == "" {
-			return usagef("", "There is no command %q.", name)
+			return noCommand(name)
 		}
 		return &help{text: text}
 	}
