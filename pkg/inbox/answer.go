@@ -3,6 +3,7 @@ package inbox
 import (
 	"html/template"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -76,10 +77,11 @@ func (v *visit) answer() error {
 		v.w.Header().Set("Allow", http.MethodGet)
 		return ma2h.Errorf(ma2h.CodeMethodNotAllowed, "A notify wants no answer.")
 	}
-	if m.Response != nil {
-		return v.show(ma2h.CodeAlreadyTerminal.Status(), m, nil, v.words.html("warning.late", v.outcome(m)))
-	}
 	d := v.firstDraft(m)
+	if m.Response != nil {
+		d.readTexts(v.r.PostForm)
+		return v.late(m, d)
+	}
 	resolve := v.readAnswer(m, d)
 	if d.Count() == 0 {
 		done, err := v.resolve(m, resolve, d)
@@ -114,27 +116,15 @@ func (v *visit) resolve(m *hub.Reading, r *ma2h.Resolve, d *draft) (done bool, _
 	case ma2h.CodeNotAuthorized:
 		return true, v.show(e.Status(), m, d, v.words.html("warning.forbidden"))
 	case ma2h.CodeAlreadyTerminal:
-		return true, v.lost(m.ID)
+		return true, v.lost(m.ID, d)
 	}
 	return false, err
-}
-
-// lost shows the outcome that was faster. What was read with the session is older than that, and so not used again.
-func (v *visit) lost(id string) error {
-	fresh := *v.caller
-	fresh.Read = nil
-	m, err := v.hub.Read(v.r.Context(), &fresh, id)
-	if err != nil {
-		return err
-	}
-	return v.show(ma2h.CodeAlreadyTerminal.Status(), m, nil, v.words.html("warning.late", v.outcome(m)))
 }
 
 // readAnswer makes the resolve that the pressed button means.
 func (v *visit) readAnswer(m *hub.Reading, d *draft) *ma2h.Resolve {
 	form := v.r.PostForm
-	d.Comment = lines(form.Get("comment"))
-	d.Other, d.JSON = lines(form.Get("other")), lines(form.Get("json"))
+	d.readTexts(form)
 	do := form.Get("do")
 	v.keepFields(d, do == doSend)
 	r := &ma2h.Resolve{Comment: d.Comment}
@@ -178,6 +168,10 @@ func (v *visit) readValue(m *hub.Reading, d *draft, do string) jsontext.Value {
 	}
 	d.Wrong = v.words.html("warning.nothing")
 	return nil
+}
+
+func (d *draft) readTexts(form url.Values) {
+	d.Comment, d.Other, d.JSON = lines(form.Get("comment")), lines(form.Get("other")), lines(form.Get("json"))
 }
 
 // keepFields takes over what was typed into the fields, and looks for what is wrong with it where they are sent.

@@ -33,6 +33,7 @@ type messageView struct {
 	Events  []event
 	Age     age
 	Warning template.HTML // why what was sent did not count, or empty
+	Kept    []kept        // what was typed where nothing can be sent any more
 }
 
 // taskView is what a task wants done.
@@ -90,11 +91,13 @@ func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML
 	}
 	view := v.messageView(m)
 	view.Waiting, view.Fixed, view.Warning = waiting, waiting.Fixed, warning
-	if m.MayResolve && m.Response == nil {
-		if d == nil {
-			d = v.firstDraft(m)
-		}
+	switch open := m.MayResolve && m.Response == nil; {
+	case open && d == nil:
+		view.Answer = v.answerView(m, v.firstDraft(m))
+	case open:
 		view.Answer = v.answerView(m, d)
+	case d != nil:
+		view.Kept = v.kept(d)
 	}
 	p := v.page("message", "", view)
 	p.count(waiting, string(view.Title.short(60)))
