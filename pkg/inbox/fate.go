@@ -121,6 +121,18 @@ func near(options []option) bool {
 	return len(options) <= maxNear && chars <= maxNearChars
 }
 
+// maxShort is how many characters fill half the width of a phone.
+const maxShort = 16
+
+func short(options []option) bool {
+	for _, o := range options {
+		if o.Description != "" || o.Value != "" || utf8.RuneCountInString(string(o.Label)) > maxShort {
+			return false
+		}
+	}
+	return true
+}
+
 func (v *visit) label(o ma2h.Option) theirs {
 	return clean(o.Label).or(string(clean(o.Value).or(v.words.plain("option.empty"))))
 }

@@ -63,6 +63,7 @@ type answerView struct {
 	Mode       string // options, input or task; empty where there is nothing but to decline
 	Options    []option
 	Near       bool // few options, which stay in sight while the page is read
+	Short      bool // and short ones, two of which stand side by side on a phone
 	Editable   bool
 	Declinable bool
 	Fields     []fieldView
@@ -165,7 +166,7 @@ func (v *visit) answerView(m *hub.Reading, d *draft) *answerView {
 		a.Mode = "input"
 	case q.Respondable():
 		a.Mode, a.Options, a.Editable = "options", v.options(m), q.Editable(versionOf(m))
-		a.Near = near(a.Options)
+		a.Near, a.Short = near(a.Options), short(a.Options)
 	}
 	a.Declinable = q.Ignorable()
 	zone := v.clock.now.Format("MST")
