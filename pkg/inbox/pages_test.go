@@ -108,7 +108,7 @@ func TestSettingsTurnTheDefaultListOnAndOff(t *testing.T) {
 	r := signedIn(t)
 	id := r.send(`"type":"ask","title":"Old ask","request":{"mode":"confirm"}`)
 	p := r.get("/inbox")
-	p.says("Nobody may answer this")
+	p.says("Nobody may answer")
 	if len(p.find("button", "value", "option:0")) != 0 {
 		t.Error("an ask that nobody may answer has options in the list")
 	}

@@ -168,7 +168,10 @@ func (v *visit) row(m *hub.Reading) row {
 		ID: m.ID, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID), Ago: v.clock.ago(m.AcceptedAt),
 		Urgency: urgency(m.Priority), Fate: v.fate(m),
 	}
-	if !m.MayResolve {
+	switch {
+	case nobody(&m.Summary):
+		return r
+	case !m.MayResolve:
 		r.Who = v.mayAnswer(&m.Summary)
 		return r
 	}
