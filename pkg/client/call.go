@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -130,6 +131,9 @@ func (c *Client) try(ctx context.Context, r request) error {
 	}
 	if r.into == nil {
 		return nil
+	}
+	if !jsontext.Value(body).IsValid() {
+		return &ma2h.Error{Code: ma2h.CodeInternalError, HTTPStatus: resp.StatusCode, Message: c.noHub(resp.StatusCode)}
 	}
 	return decode(body, r.into)
 }

@@ -260,6 +260,27 @@ func TestAnUnknownCodeIsReadAsTheOneItRefines(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoHubIsSaidToBeNone(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		answer answer
+		path   string
+		want   string
+	}{
+		{answer{status: 404, body: "404 page not found"}, "", "https://hub.example does not answer like a hub (404 Not Found); check the hub's URL."},
+		{answer{status: 200, body: "<html>"}, "/inbox", "https://hub.example/inbox does not answer like a hub (200 OK); check the hub's URL, and leave out its path."},
+		{answer{status: 502, body: "<html>"}, "", "The hub answered 502 Bad Gateway."},
+		{refusal(404, "not_found"), "", "No."},
+	} {
+		h := &hub{answers: []answer{tc.answer}}
+		c := h.client()
+		c.URL, c.Patience = "https://hub.example"+tc.path, -1
+		if _, err := c.Pull(t.Context(), "msg_1"); ma2h.AsError(err) == nil || ma2h.AsError(err).Message != tc.want {
+			t.Errorf("Pull answered %d %s = %v, want %s", tc.answer.status, tc.answer.body, err, tc.want)
+		}
+	}
+}
+
 func TestWaitLivesThroughWhatPasses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

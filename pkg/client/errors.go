@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/go-json-experiment/json"
 
@@ -35,7 +36,19 @@ func (c *Client) errorOf(name endpoint.Name, resp *http.Response, body []byte) *
 	if e.Message == "" {
 		e.Message = fmt.Sprintf("The hub answered %d %s.", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
+	if wire.Error.Code == "" && resp.StatusCode < http.StatusInternalServerError {
+		e.Message = c.noHub(resp.StatusCode)
+	}
 	return e
+}
+
+// noHub says that something else than a hub answered.
+func (c *Client) noHub(status int) string {
+	remedy := "check the hub's URL"
+	if u, err := url.Parse(c.URL); err == nil && u.Path != "" {
+		remedy += ", and leave out its path"
+	}
+	return fmt.Sprintf("%s does not answer like a hub (%d %s); %s.", c.URL, status, http.StatusText(status), remedy)
 }
 
 // isKnown says whether a code is one of ours: all others have the status of internal_error.
