@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -104,7 +105,7 @@ func agentRotate(ctx context.Context, p *program, d *desk, f *agentFlags, name s
 	}
 	made, err := d.RotateAgent(ctx, name)
 	if err != nil {
-		return err
+		return d.orListed(ctx, name, err)
 	}
 	if f.json {
 		return p.printJSON(newToken{made, d.hubURL, me.Owner})
@@ -115,9 +116,33 @@ func agentRotate(ctx context.Context, p *program, d *desk, f *agentFlags, name s
 	return nil
 }
 
+// orListed turns the error about an agent that is not there into one that says which are.
+func (d *desk) orListed(ctx context.Context, name string, err error) error {
+	if e := ma2h.AsError(err); e == nil || e.Code != ma2h.CodeNotFound {
+		return err
+	}
+	agents, listErr := d.ListAgents(ctx)
+	if listErr != nil {
+		return err
+	}
+	var names []string
+	for _, a := range agents {
+		if a.ID == name {
+			return err // revoked, as it says
+		}
+		if !a.Revoked {
+			names = append(names, cleanLine(a.ID))
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("there is no agent %s, and no other yet", shellQuote(name))
+	}
+	return fmt.Errorf("there is no agent %s; there are: %s", shellQuote(name), strings.Join(names, ", "))
+}
+
 func agentRevoke(ctx context.Context, p *program, d *desk, f *agentFlags, name string) error {
 	if err := d.RevokeAgent(ctx, name); err != nil {
-		return err
+		return d.orListed(ctx, name, err)
 	}
 	if f.json {
 		return p.printJSON(map[string]string{"id": name, "status": "revoked"})

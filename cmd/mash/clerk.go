@@ -30,7 +30,11 @@ type desk struct {
 // newDesk works over HTTP where a hub runs, and straight in its data folder where none does. It makes a folder that is
 // missing, and says so.
 func (p *program) newDesk(ctx context.Context, data string) (*desk, error) {
-	if c := p.personFromEnvironment(data); c != nil {
+	if p.personInEnvironment(data) {
+		c, err := p.clientFromEnvironment()
+		if err != nil {
+			return nil, err
+		}
 		return online(c, c.URL), nil
 	}
 	at, err := folder(data)
@@ -51,7 +55,7 @@ func (p *program) newDesk(ctx context.Context, data string) (*desk, error) {
 
 // oldDesk is newDesk for what makes sense only where a hub was made before.
 func (p *program) oldDesk(ctx context.Context, data string) (*desk, error) {
-	if p.personFromEnvironment(data) == nil {
+	if !p.personInEnvironment(data) {
 		at, err := folder(data)
 		if err != nil {
 			return nil, err

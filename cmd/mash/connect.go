@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/client"
@@ -18,7 +19,24 @@ func (p *program) agentClient() (*client.Client, error) {
 				name, p.name)
 		}
 	}
-	c := client.New(p.env("MASH_URL"), p.env("MASH_TOKEN"))
+	if strings.HasPrefix(p.env("MASH_TOKEN"), "mashs_") {
+		return nil, errors.New("MASH_TOKEN holds a push secret, which belongs into MASH_PUSH_SECRET; " +
+			"the token is the one that begins with mash_")
+	}
+	return p.clientFromEnvironment()
+}
+
+// clientFromEnvironment returns a client of the hub of MASH_URL, if that can be one.
+func (p *program) clientFromEnvironment() (*client.Client, error) {
+	at := p.env("MASH_URL")
+	u, err := url.Parse(at)
+	if !strings.Contains(at, "://") {
+		return nil, fmt.Errorf("MASH_URL is %s, without http:// or https:// before it; say http://%s if it is on this machine", at, at)
+	}
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("MASH_URL is %s, and a hub has a URL such as http://%s or https://mash.example.com", at, defaultListen)
+	}
+	c := client.New(at, p.env("MASH_TOKEN"))
 	c.Patience = -1 // who types a command wants to hear at once that there is no hub
 	return c, nil
 }
@@ -26,8 +44,8 @@ func (p *program) agentClient() (*client.Client, error) {
 // personClient returns a client with a person's credential: the token of MASH_TOKEN if it is a person's and no folder is
 // named, else the owner's in the data folder of the hub that runs on this machine.
 func (p *program) personClient(data string) (*client.Client, error) {
-	if c := p.personFromEnvironment(data); c != nil {
-		return c, nil
+	if p.personInEnvironment(data) {
+		return p.clientFromEnvironment()
 	}
 	at, err := folder(data)
 	if err != nil {
@@ -40,13 +58,9 @@ func (p *program) personClient(data string) (*client.Client, error) {
 	return ownerClient(at)
 }
 
-func (p *program) personFromEnvironment(data string) *client.Client {
-	if data != "" || p.env("MASH_URL") == "" || !strings.HasPrefix(p.env("MASH_TOKEN"), hub.PersonTokenPrefix+"_") {
-		return nil
-	}
-	c := client.New(p.env("MASH_URL"), p.env("MASH_TOKEN"))
-	c.Patience = -1
-	return c
+// personInEnvironment says whether MASH_URL and a person's MASH_TOKEN say for whom to work, and no folder does.
+func (p *program) personInEnvironment(data string) bool {
+	return data == "" && p.env("MASH_URL") != "" && strings.HasPrefix(p.env("MASH_TOKEN"), hub.PersonTokenPrefix+"_")
 }
 
 // ownerClient returns a client with the owner's token in a folder that a hub holds.
