@@ -53,7 +53,7 @@ func (p *program) personClient(data string) (*client.Client, error) {
 	}
 	if !at.Held() {
 		return nil, fmt.Errorf("no hub runs with the data folder %s; start it with `%s serve%s`, name another folder with --data, "+
-			"or set MASH_URL and MASH_TOKEN to a person's", at, p.name, dataArgs(data))
+			"or set MASH_URL, and MASH_TOKEN to a person's, such as that in owner.token of its data folder", at, p.name, dataArgs(data))
 	}
 	return ownerClient(at)
 }
