@@ -54,7 +54,7 @@ func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitF
 	if m.Type == ma2h.TypeNotify || w.no {
 		return p.printSent(ack, m.Type, d.json)
 	}
-	fmt.Fprintf(p.stderr, "Sent as %s; waiting for the answer, which can be given at\n  %s\n", ack.ID, clean(ack.ReviewURL))
+	fmt.Fprintf(p.stderr, "Sent as %s.\nWaiting for the answer, which can be given at\n  %s\n", ack.ID, clean(ack.ReviewURL))
 	return p.wait(ctx, c, ack.ID, w.timeout, func(r *ma2h.Response) error { return p.printResponse(r, d.json) })
 }
 
@@ -138,6 +138,6 @@ func (p *program) wait(
 }
 
 func (p *program) sayHowToGoOn(why, id string) {
-	fmt.Fprintf(p.stderr, "%s; the message stays open. To go on waiting, or to withdraw it if it is a question:\n"+
+	fmt.Fprintf(p.stderr, "%s; the message stays open.\nTo go on waiting, or to withdraw it if it is a question:\n"+
 		"  %[2]s pull %[3]s --wait\n  %[2]s cancel %[3]s\n", why, p.name, id)
 }
