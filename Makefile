@@ -19,21 +19,21 @@ help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
 		printf '  %-12s %s\n' "$$name" "$$text"; done
 
-demo: build ## an agent asks, you answer in the browser, the agent verifies (ANSWER=approve answers for you)
+demo: build ## an agent asks, you answer, it verifies (or ANSWER=approve)
 	@ANSWER='$(ANSWER)' bin/mash demo
 
-serve: build ## run a hub on this machine (ARGS='--listen 127.0.0.1:7421' passes flags on)
+serve: build ## run a hub on this machine (flags: ARGS='--data DIR')
 	@bin/mash serve $(ARGS)
 
 build: ## build bin/mash
-	@echo 'Building bin/mash; the first time takes a minute or two, for SQLite is compiled too.'
+	@[ -e bin/mash ] || echo 'Building bin/mash; the first time takes a minute or two.'
 	@mkdir -p bin
 	@go build -o bin/mash ./cmd/mash
 
-test: ## run every test whose prerequisites are here; Go and make are enough
+test: ## every test that can run here; Go and make are enough
 	@tools/test.sh
 
-check: ## what CI runs: everything, and what is missing fails (CASES=folder adds the shared cases)
+check: ## what CI runs; what is missing fails (CASES=folder adds to it)
 	@CASES='$(CASES)' ROUNDS='$(ROUNDS)' STORES='$(STORES)' tools/check.sh
 
 lint: ## golangci-lint over the module and tools
@@ -42,22 +42,22 @@ lint: ## golangci-lint over the module and tools
 vuln: ## govulncheck, where its database can be reached
 	@go tool -modfile=tools/go.mod govulncheck ./...
 
-conformance: ## the shared cases of CASES=folder: vectors, and field cases against a hub
+conformance: ## the shared cases of CASES=folder, against a hub
 	@CASES='$(CASES)' tools/conformance.sh
 
-behaviours: ## each behaviour of the protocol with its tests, run over both stores
+behaviours: ## each behaviour of the protocol, tested over both stores
 	@STORES='$(STORES)' tools/behaviours.sh
 
-crash: ## kill -9 under writers and look for what was lost (ROUNDS=40)
+crash: ## kill -9 under writers, look for what was lost (ROUNDS=40)
 	@ROUNDS='$(ROUNDS)' tools/crash.sh
 
-bench: ## the hub against the floor of its store, and how fast an answer arrives
+bench: ## the hub against its store, and how fast an answer arrives
 	@tools/bench.sh
 
 fuzz: ## every fuzz test for TIME=30s
 	@TIME='$(TIME)' tools/fuzz.sh
 
-test-long: ## the tests again with what takes minutes: a million mutated inputs, hundreds of races
+test-long: ## the tests with what takes minutes: mutated inputs, races
 	@tools/test-long.sh
 
 aws-up: ## start the emulated AWS, without Docker
