@@ -73,7 +73,9 @@ func agentAdd(ctx context.Context, p *program, d *desk, f *agentFlags, name stri
 	}
 	fmt.Fprintf(p.stdout, "\nWith these lines in place it asks like this, and waits for the answer:\n\n")
 	fmt.Fprintf(p.stdout, "%s ask %s\n", p.name, shellQuote("May I tidy up?"))
-	fmt.Fprintf(p.stdout, "\nOr with no tool but curl, as it stands here:\n\n%s\n", firstAsk(d.hubURL, made, me.Owner, time.Now()))
+	fmt.Fprintf(p.stdout, "\nOr with curl alone, as it stands here; pasted again, it finds the same ask:\n\n%s\n",
+		firstAsk(d.hubURL, made, me.Owner, time.Now()))
+	fmt.Fprintf(p.stdout, "\nWhat comes back has a poll_url; put in place of POLL_URL, it reads the answer:\n\n%s\n", curl("POLL_URL", made))
 	return nil
 }
 
@@ -92,10 +94,14 @@ func firstAsk(hubURL string, made *client.NewCredentials, owner string, now time
 		Agent: ma2h.Agent{ID: made.ID, RunID: "run_1"}, Title: "May I tidy up?", IdempotencyKey: &key,
 		Request: &ma2h.Request{Mode: ma2h.ModeConfirm, AllowedResolvers: []string{owner}},
 	}
-	return "curl -sS " + shellQuote(hubURL+"/v1/messages") + " \\\n" +
-		"  -H " + shellQuote("Authorization: Bearer "+made.Token) + " \\\n" +
+	return curl(hubURL+"/v1/messages", made) + " \\\n" +
 		"  -H 'Content-Type: application/json' \\\n" +
 		"  -d " + shellQuote(string(indented(m, "  ")))
+}
+
+// curl is a call of the hub as one curl. It ends the line that the hub does not end.
+func curl(at string, made *client.NewCredentials) string {
+	return "curl -sS -w '\\n' " + shellQuote(at) + " \\\n  -H " + shellQuote("Authorization: Bearer "+made.Token)
 }
 
 func agentRotate(ctx context.Context, p *program, d *desk, f *agentFlags, name string) error {

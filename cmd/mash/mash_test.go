@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,31 +108,52 @@ func exports(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// paste sends the curl of the last output, word by word as a shell would read it, and prints the status and the body. A
-// machine without curl can run it too.
-func paste(ts *testscript.TestScript, _ bool, _ []string) {
-	_, command, ok := strings.Cut(ts.ReadFile("stdout"), "\ncurl ")
-	if !ok {
-		ts.Fatalf("no curl")
+// paste sends a curl of the last output, word by word as a shell would read it, and prints the status and the body. A
+// machine without curl can run it too. The first curl is meant, or with a poll_url the one that reads: paste [POLL_URL].
+func paste(ts *testscript.TestScript, _ bool, args []string) {
+	var commands [][]string
+	for paragraph := range strings.SplitSeq(ts.ReadFile("stdout"), "\n\n") {
+		if command, ok := strings.CutPrefix(paragraph, "curl "); ok {
+			commands = append(commands, shellWords(command+"\n"))
+		}
 	}
-	words := shellWords(command)
-	var target, body string
+	if len(commands) != 2 {
+		ts.Fatalf("%d curls, want 2", len(commands))
+	}
+	if len(args) == 0 {
+		curled(ts, commands[0])
+		return
+	}
+	i := slices.Index(commands[1], "POLL_URL")
+	if i < 0 {
+		ts.Fatalf("no POLL_URL in %q", commands[1])
+	}
+	commands[1][i] = args[0]
+	curled(ts, commands[1])
+}
+
+// curled does what curl does with these words.
+func curled(ts *testscript.TestScript, words []string) {
+	method, target, body, after := http.MethodGet, "", "", ""
 	header := http.Header{}
 	for i := 0; i < len(words); i++ {
 		switch words[i] {
 		case "-sS":
+		case "-w":
+			i++
+			after = strings.ReplaceAll(words[i], `\n`, "\n")
 		case "-H":
 			i++
 			name, value, _ := strings.Cut(words[i], ": ")
 			header.Set(name, value)
 		case "-d":
 			i++
-			body = words[i]
+			method, body = http.MethodPost, words[i]
 		default:
 			target = words[i]
 		}
 	}
-	req, err := http.NewRequest(http.MethodPost, target, strings.NewReader(body))
+	req, err := http.NewRequest(method, target, strings.NewReader(body))
 	ts.Check(err)
 	req.Header = header
 	resp, err := http.DefaultClient.Do(req)
@@ -139,7 +161,7 @@ func paste(ts *testscript.TestScript, _ bool, _ []string) {
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	ts.Check(err)
-	fmt.Fprintf(ts.Stdout(), "%d %s\n", resp.StatusCode, answer)
+	fmt.Fprintf(ts.Stdout(), "%d %s%s", resp.StatusCode, answer, after)
 }
 
 // fetch opens a link as a browser does, and prints the status and the page: fetch URL.
