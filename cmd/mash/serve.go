@@ -11,9 +11,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
 )
 
@@ -137,8 +139,14 @@ func (f *serveFlags) welcome(ctx context.Context, p *program, s *localhub.Server
 		fmt.Fprintf(p.stdout, "\nThis is its first start: it made an account, owned by %s.\n", s.Owner.Account.Owner)
 	}
 	fmt.Fprintf(p.stdout, "\nYour inbox. The link signs you in, once, within a day:\n  %s\n", link)
-	fmt.Fprintf(p.stdout, "\nNext, give an agent its token, in another terminal:\n  %s agent add NAME%s\n",
-		p.name, dataArgs(f.data))
+	agents, err := s.Hub.Agents(ctx, s.Owner)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(agents, func(a hub.AgentView) bool { return !a.Revoked }) {
+		fmt.Fprintf(p.stdout, "\nNext, give an agent its token, in another terminal:\n  %s agent add NAME%s\n",
+			p.name, dataArgs(f.data))
+	}
 	fmt.Fprint(p.stdout, "\nCtrl-C stops the hub. What waits stays safe and goes on when it starts again.\n")
 	return nil
 }
