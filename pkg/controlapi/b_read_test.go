@@ -181,3 +181,17 @@ func TestB32_WithoutTheClockATenantWaits(t *testing.T) {
 		}
 	})
 }
+
+// TestB32_WaitEndsWithAnExpiryThatNobodyRings: no worker touches a tenant, so whoever waits finds out by itself.
+func TestB32_WaitEndsWithAnExpiryThatNobodyRings(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot := s.agent("bot")
+		s.now = time.Time{}
+		began := time.Now()
+		id := bot.accepted(s.ask(expires(stamp(began.Add(400 * time.Millisecond)))))
+		bot.get(id+"?wait=60").is(http.StatusOK).shows("/status", "expired")
+		if took := time.Since(began); took < 400*time.Millisecond || took > 30*time.Second {
+			s.t.Errorf("the wait ended after %s, want soon after 400 ms", took)
+		}
+	})
+}
