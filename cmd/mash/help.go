@@ -37,8 +37,8 @@ func typed(called string) string {
 }
 
 var (
-	ownCommand = regexp.MustCompile(`(^|[ ` + "`" + `])mash ([a-zA-Z]+)`)
-	inColumns  = regexp.MustCompile(`^( +\S.*?\S)( {2,})(\S.*)$`)
+	ownCommand = regexp.MustCompile(`(^|[ `+"`"+`])mash ([a-zA-Z]+)`)
+	inColumns  = regexp.MustCompile(`^( +\S.*?\S)( {2,})(\S.*\n)$`)
 )
 
 // inOurName writes the commands of a help text as they are to be typed, and keeps its columns where there is room.
@@ -48,20 +48,27 @@ func (p *program) inOurName(text string) string {
 	}
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		longer := ownCommand.ReplaceAllStringFunc(line, func(found string) string {
-			m := ownCommand.FindStringSubmatch(found)
-			if m[2] != "COMMAND" && !isCommand(m[2]) {
-				return found
-			}
-			return m[1] + p.name + " " + m[2]
-		})
-		if m := inColumns.FindStringSubmatch(strings.TrimSuffix(longer, "\n")); m != nil {
-			gap := max(len(m[2])-len(longer)+len(line), 2)
-			longer = m[1] + strings.Repeat(" ", gap) + m[3] + "\n"
+		m := inColumns.FindStringSubmatch(line)
+		if m == nil {
+			out.WriteString(p.nameIn(line))
+			continue
 		}
-		out.WriteString(longer)
+		left := p.nameIn(m[1])
+		gap := max(len(m[2])-len(left)+len(m[1]), 2)
+		out.WriteString(left + strings.Repeat(" ", gap) + p.nameIn(m[3]))
 	}
 	return out.String()
+}
+
+// nameIn writes the commands of a line as they are to be typed.
+func (p *program) nameIn(line string) string {
+	return ownCommand.ReplaceAllStringFunc(line, func(found string) string {
+		m := ownCommand.FindStringSubmatch(found)
+		if m[2] != "COMMAND" && !isCommand(m[2]) {
+			return found
+		}
+		return m[1] + p.name + " " + m[2]
+	})
 }
 
 // isCommand says whether a word begins a command.

@@ -102,7 +102,7 @@ func TestHelp_InOurName(t *testing.T) {
 		}
 		stdout.Reset()
 		run(t.Context(), []string{called, "help"}, nil, &stdout, io.Discard, noEnv)
-		if !strings.HasPrefix(stdout.String(), "Mash is a hub") || !strings.Contains(stdout.String(), "as in: "+typed(called)+" help ask\n") {
+		if !strings.HasPrefix(stdout.String(), "Mash is a hub") || !strings.Contains(stdout.String(), "\n  help      the help of a command, as in: "+typed(called)+" help ask\n") {
 			t.Errorf("called as %s, the general help is\n%s", called, &stdout)
 		}
 		run(t.Context(), []string{called, "ask", "Title"}, nil, io.Discard, &stderr, noEnv)
