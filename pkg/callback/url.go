@@ -20,11 +20,11 @@ func (r Refusal) Error() string { return string(r) }
 // The refusals of Check.
 const (
 	refuseForm     Refusal = "This is no absolute URL; write https://HOST/PATH."
-	refuseScheme   Refusal = "Callbacks go over HTTPS only; write https://HOST/PATH."
+	refuseScheme   Refusal = "Callbacks go over HTTPS only; write https://HOST/PATH, or for development start the hub with --allow-callback HOST:PORT."
 	refuseUser     Refusal = "A URL with a user name or password in it is refused; leave them out."
 	refuseHost     Refusal = "The host is no plain ASCII name or address; write a name that DNS knows."
 	refusePort     Refusal = "The port is no number from 1 to 65535."
-	refuseAddress  Refusal = "The host is a private or special address, which this hub does not call; use a public name."
+	refuseAddress  Refusal = "The host is a private or special address, which this hub does not call; use a public name, or for development start the hub with --allow-callback HOST:PORT."
 	refuseTooLong  Refusal = "The URL is longer than 2048 bytes."
 	refuseFragment Refusal = "A URL with a fragment is refused; leave out the # and what follows."
 )
