@@ -48,33 +48,32 @@ func (h *Hub) Waiting(ctx context.Context, c *Caller, limit int) ([]Summary, err
 	})
 }
 
-// Questions returns what Waiting does, each with its message, in few reads: so that a list can offer the answers.
-func (h *Hub) Questions(ctx context.Context, c *Caller, limit int) ([]Reading, error) {
-	list, err := h.Waiting(ctx, c, limit)
-	if err != nil {
-		return nil, err
+// maxReadings is how many messages ReadAll reads, so that one request to the store is enough.
+const maxReadings = record.MaxReads / 2
+
+// ReadAll returns the messages of a list, the first fifty, with one request to the store. Those that are gone meanwhile
+// are left out.
+func (h *Hub) ReadAll(ctx context.Context, c *Caller, list []Summary) ([]*Reading, error) {
+	list = list[:min(len(list), maxReadings)]
+	var keys []record.Key
+	for _, s := range list {
+		keys = append(keys, h.MessageKeys(s.ID)...)
 	}
-	out := make([]Reading, 0, len(list))
-	for chunk := range slices.Chunk(list, record.MaxReads) {
-		keys := make([]record.Key, len(chunk))
-		for i, s := range chunk {
-			tail, _ := messageTailOf(s.ID)
-			keys[i] = contentKey(tail)
-		}
-		recs, err := h.Store.Get(ctx, keys...)
-		if err != nil {
-			return nil, fmt.Errorf("read messages: %w", err)
-		}
-		for i, s := range chunk {
-			if recs[i].Rev == "" {
-				continue // deleted meanwhile
-			}
-			m := message{content: recs[i], state: State{ID: s.ID}}
-			envelope, err := m.message()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, Reading{Summary: s, Message: forPeople(envelope)})
+	recs, err := h.Store.Get(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	informed := *c
+	informed.Read = recs
+	out := make([]*Reading, 0, len(list))
+	for _, s := range list {
+		m, err := h.Read(ctx, &informed, s.ID)
+		switch {
+		case ma2h.AsError(err) != nil:
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, m)
 		}
 	}
 	return out, nil

@@ -86,7 +86,7 @@ func (v *visit) brief(s *hub.Summary) brief {
 
 // decided says of each what was decided, and when.
 func (v *visit) decided(list []hub.Summary) ([]brief, error) {
-	messages, err := v.read(list)
+	messages, err := v.hub.ReadAll(v.r.Context(), v.caller, list)
 	var out []brief
 	for _, m := range messages {
 		b := v.brief(&m.Summary)

@@ -123,7 +123,7 @@ func (v *visit) rows(list []hub.Summary, limit int, partly bool, current string)
 		view.More = v.words.html("inbox.more", limit, counted(len(list), partly))
 		list = list[:limit]
 	}
-	messages, err := v.read(list)
+	messages, err := v.hub.ReadAll(v.r.Context(), v.caller, list)
 	for _, m := range messages {
 		if m.Response != nil {
 			continue // it ended since it was listed
@@ -133,34 +133,6 @@ func (v *visit) rows(list []hub.Summary, limit int, partly bool, current string)
 		view.Rows = append(view.Rows, r)
 	}
 	return view, err
-}
-
-// read returns the messages of a list in full, fifty at most, in one read. Those that are gone meanwhile are left out.
-func (v *visit) read(list []hub.Summary) ([]*hub.Reading, error) {
-	keys := v.hub.MessageKeys("") // none
-	for _, s := range list {
-		keys = append(keys, v.hub.MessageKeys(s.ID)...)
-	}
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	caller := *v.caller
-	var err error
-	if caller.Read, err = v.hub.Store.Get(v.r.Context(), keys...); err != nil {
-		return nil, err
-	}
-	var out []*hub.Reading
-	for _, s := range list {
-		m, err := v.hub.Read(v.r.Context(), &caller, s.ID)
-		if ma2h.AsError(err) != nil {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, m)
-	}
-	return out, nil
 }
 
 func (v *visit) row(m *hub.Reading) row {
