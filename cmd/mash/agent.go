@@ -75,7 +75,8 @@ func agentAdd(ctx context.Context, p *program, d *desk, f *agentFlags, name stri
 	fmt.Fprintf(p.stdout, "%s ask %s\n", p.name, shellQuote("May I tidy up?"))
 	fmt.Fprintf(p.stdout, "\nOr with curl alone, as it stands here; pasted again, it finds the same ask:\n\n%s\n",
 		firstAsk(d.hubURL, made, me.Owner, time.Now()))
-	fmt.Fprintf(p.stdout, "\nWhat comes back has a poll_url; put in place of POLL_URL, it reads the answer:\n\n%s\n", curl("POLL_URL", made))
+	fmt.Fprintf(p.stdout, "\nWhat comes back has a poll_url; put in place of POLL_URL, it reads the answer:\n\n%s\n",
+		curl("POLL_URL", made))
 	return nil
 }
 

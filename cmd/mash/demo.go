@@ -181,7 +181,8 @@ func (d *demo) linger(ctx context.Context) {
 	if d.env("ANSWER") != "" {
 		return
 	}
-	fmt.Fprintf(d.stdout, "\nThe hub stays up for %d more seconds, for a last look; Ctrl-C ends it at once.\n", int(lastLook.Seconds()))
+	fmt.Fprintf(d.stdout, "\nThe hub stays up for %d more seconds, for a last look; Ctrl-C ends it at once.\n",
+		int(lastLook.Seconds()))
 	select {
 	case <-time.After(lastLook):
 	case <-ctx.Done():
