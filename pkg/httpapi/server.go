@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,8 +54,19 @@ type call struct {
 
 // Handler returns the whole of /v1 and of the discovery paths. Everything else is not_found.
 func (s *Server) Handler() http.Handler {
+	return s.mount(endpoint.All()...)
+}
+
+// Endpoint returns one endpoint alone, for a process that serves no other. Everything else is as in Unrouted.
+func (s *Server) Endpoint(name endpoint.Name) http.Handler { return s.mount(endpoint.Of(name)) }
+
+// Unrouted returns what answers for every path that is no endpoint: not_found, or method_not_allowed where an endpoint
+// takes other methods.
+func (s *Server) Unrouted() http.Handler { return s.mount() }
+
+func (s *Server) mount(endpoints ...endpoint.Endpoint) http.Handler {
 	mux := http.NewServeMux()
-	for _, e := range endpoint.All() {
+	for _, e := range endpoints {
 		h, ok := handlers()[e.Name]
 		if !ok {
 			continue
@@ -202,9 +214,10 @@ func (s *Server) callerOf(c *call, credential auth.Credential, also ...record.Ke
 	return auth.For(c.hub).Caller(c.r.Context(), credential, also...)
 }
 
-// unrouted answers for paths that are no endpoint, and for endpoints under another method.
+// unrouted answers for paths that are no endpoint, for endpoints under another method, and for those that this process
+// does not serve.
 func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
-	if allowed := allowedMethods(r); len(allowed) > 0 {
+	if allowed := allowedMethods(r); len(allowed) > 0 && !slices.Contains(allowed, r.Method) {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		s.writeError(w, r, ma2h.Errorf(ma2h.CodeMethodNotAllowed, "This path takes %s.", strings.Join(allowed, " or ")))
 		return

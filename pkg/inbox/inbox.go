@@ -73,6 +73,11 @@ func routes() []route {
 	}
 }
 
+// Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages.
+func Paths() []string {
+	return []string{"/{$}", "/inbox", "/inbox/", "/in/", "/settings", "/settings/", "/signin", "/signout", "/static/"}
+}
+
 // Handler returns everything below /inbox, /in/, /settings, /signin, /signout and /static/, and / itself, which leads to
 // the inbox.
 func (in *Inbox) Handler() http.Handler {

@@ -52,7 +52,7 @@ func (w Web) Handler() http.Handler {
 		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Command: w.Command, Folder: w.Folder,
 	})
 	mux.Handle("/", pages.NotFound(v1))
-	for _, path := range []string{"/{$}", "/inbox", "/inbox/", "/in/", "/settings", "/settings/", "/signin", "/signout", "/static/"} {
+	for _, path := range inbox.Paths() {
 		mux.Handle(path, pages.Handler())
 	}
 	if w.NewStore == nil {
