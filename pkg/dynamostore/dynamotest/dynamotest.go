@@ -74,12 +74,17 @@ func Table(t testing.TB, client *dynamodb.Client) string {
 
 // Client returns a client for the emulator that sends its requests through rt.
 func Client(rt http.RoundTripper, options ...func(*dynamodb.Options)) *dynamodb.Client {
-	return dynamodb.New(dynamodb.Options{
+	return dynamodb.NewFromConfig(Config(rt), options...)
+}
+
+// Config is for clients of other services that the emulator has.
+func Config(rt http.RoundTripper) aws.Config {
+	return aws.Config{
 		BaseEndpoint: aws.String(endpoint()),
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
 		HTTPClient:   &http.Client{Transport: rt},
-	}, options...)
+	}
 }
 
 // Transport returns a transport that sends a request's body from one buffer. The emulator may answer before the SDK's

@@ -1,0 +1,54 @@
+// Package kmskey keeps the key that wraps the hub's own keys in the AWS Key Management Service, which never hands it out.
+package kmskey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"github.com/mash-hub/mash/pkg/keyring"
+)
+
+// contextPurpose is the name in the encryption context under which the purpose stands. It is authenticated, written to
+// the trail of every use, and can be named in the key's policy.
+const contextPurpose = "mash:purpose"
+
+// Key is the keyring.Wrapper of a symmetric key in KMS.
+type Key struct {
+	Client *kms.Client
+	ID     string // id, ARN or alias/name of the key
+}
+
+var _ keyring.Wrapper = (*Key)(nil)
+
+// Wrap encrypts secret, of at most 4096 bytes, in KMS; purpose is bound to it as the encryption context.
+func (k *Key) Wrap(ctx context.Context, purpose string, secret []byte) ([]byte, error) {
+	out, err := k.Client.Encrypt(ctx, &kms.EncryptInput{
+		KeyId: aws.String(k.ID), Plaintext: secret, EncryptionContext: map[string]string{contextPurpose: purpose},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encrypt %s in KMS: %w", purpose, err)
+	}
+	return out.CiphertextBlob, nil
+}
+
+// Unwrap returns the secret of Wrap, or keyring.ErrWrongKey when KMS says that it was wrapped under another key or
+// purpose, or was changed.
+func (k *Key) Unwrap(ctx context.Context, purpose string, wrapped []byte) ([]byte, error) {
+	out, err := k.Client.Decrypt(ctx, &kms.DecryptInput{
+		KeyId: aws.String(k.ID), CiphertextBlob: wrapped, EncryptionContext: map[string]string{contextPurpose: purpose},
+	})
+	_, changed := errors.AsType[*types.InvalidCiphertextException](err)
+	_, other := errors.AsType[*types.IncorrectKeyException](err)
+	if changed || other {
+		return nil, fmt.Errorf("decrypt %s in KMS under %s: %w", purpose, k.ID, keyring.ErrWrongKey)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decrypt %s in KMS: %w", purpose, err)
+	}
+	return out.Plaintext, nil
+}
