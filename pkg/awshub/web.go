@@ -1,0 +1,74 @@
+package awshub
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/httpapi"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/inbox"
+	"github.com/mash-hub/mash/pkg/keyring"
+)
+
+// Endpoint returns the handler of one endpoint and of no other. One that reads no keys asks nobody for them.
+func (c Config) Endpoint(ctx context.Context, name endpoint.Name) (http.Handler, error) {
+	e := endpoint.Of(name)
+	open := func() (*hub.Hub, error) { return c.Open(ctx) }
+	if !slices.Contains(e.Reads, keyring.KindKey) {
+		open = c.openKeyless
+	}
+	h, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return oneSegment(e, c.api(h).Endpoint(name)), nil
+}
+
+// Inbox returns the handler of the pages, and of all paths at which there is nothing.
+func (c Config) Inbox(ctx context.Context) (http.Handler, error) {
+	h, err := c.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pages := inbox.New(inbox.Config{Hub: always(h), Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:")})
+	unrouted := c.api(h).Unrouted()
+	mux := http.NewServeMux()
+	for _, path := range []string{"/v1/", "/.well-known/", "/healthz"} {
+		mux.Handle(path, unrouted)
+	}
+	mux.Handle("/", pages.NotFound(unrouted))
+	for _, path := range inbox.Paths() {
+		mux.Handle(path, pages.Handler())
+	}
+	return httpapi.Unclean(mux, c.log()), nil
+}
+
+func (c Config) api(h *hub.Hub) *httpapi.Server { return &httpapi.Server{Hub: always(h), Log: c.log()} }
+
+func always(h *hub.Hub) func(*http.Request) (*hub.Hub, error) {
+	return func(*http.Request) (*hub.Hub, error) { return h, nil }
+}
+
+// oneSegment makes one segment again of an agent's id with a slash in it. An HTTP API of API Gateway decodes a path before
+// it hands it over, %2F included, so that the id seems to be several segments. A function has one endpoint, which has one
+// place for an id: so whatever stands there is the id.
+func oneSegment(e endpoint.Endpoint, next http.Handler) http.Handler {
+	before, after, ok := strings.Cut(e.Path, "{agent}")
+	if !ok {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, begins := strings.CutPrefix(r.URL.Path, before)
+		id, ends := strings.CutSuffix(id, after)
+		if begins && ends && id != "" && r.Method == e.Method {
+			u := *r.URL
+			u.RawPath = e.Fill(id)
+			r = r.WithContext(r.Context()) // a copy
+			r.URL = &u
+		}
+		next.ServeHTTP(w, r)
+	})
+}
