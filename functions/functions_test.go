@@ -1,0 +1,83 @@
+// Package functions_test holds the folders here to the table of endpoints: one function per row, and the others.
+package functions_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mash-hub/mash/pkg/endpoint"
+)
+
+//go:generate go test -run ^TestOneFunctionPerEndpoint$ . -update
+var update = flag.Bool("update", false, "write the functions of endpoints that are missing or differ")
+
+// others are the functions that are no endpoint, in files of their own making.
+var others = []string{"inbox", "sweep"}
+
+const source = `// Command %[1]s is the Lambda function of the endpoint %[1]s: %[2]s.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), %[1]q)) }
+`
+
+func TestOneFunctionPerEndpoint(t *testing.T) {
+	t.Parallel()
+	want := slices.Clone(others)
+	for _, e := range endpoint.All() {
+		want = append(want, string(e.Name))
+		file := filepath.Join(string(e.Name), "main.go")
+		text := fmt.Sprintf(source, e.Name, e.Pattern())
+		if *update {
+			write(t, file, text)
+		}
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Errorf("the endpoint %s has no function: %v; run go generate ./functions", e.Name, err)
+		} else if diff := cmp.Diff(text, string(got)); diff != "" {
+			t.Errorf("%s differs; run go generate ./functions (-want +got)\n%s", file, diff)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, folders(t)); diff != "" {
+		t.Errorf("folders (-want +got)\n%s", diff)
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folders returns the names of the folders here, in order.
+func folders(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}

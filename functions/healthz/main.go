@@ -1,0 +1,11 @@
+// Command healthz is the Lambda function of the endpoint healthz: GET /healthz.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), "healthz")) }

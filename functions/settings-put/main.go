@@ -1,0 +1,11 @@
+// Command settings-put is the Lambda function of the endpoint settings-put: PUT /v1/settings.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), "settings-put")) }

@@ -1,0 +1,11 @@
+// Command sweep is the Lambda function that does what is due. It runs on a schedule, with a concurrency of one.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.StartWorker(awshub.FromEnv().Sweeper(context.Background())) }
