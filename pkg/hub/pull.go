@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -102,14 +103,18 @@ func (h *Hub) await(
 
 // lookAgain reads a message for its submitter anew, and the agent with it: one that was revoked meanwhile gets nothing.
 func (h *Hub) lookAgain(ctx context.Context, c *Caller, id string) (*message, error) {
-	agent, err := h.agent(ctx, c.Agent.Ref)
+	recs, err := h.Store.Get(ctx, append(h.MessageKeys(id), AgentKey(c.Agent.Ref))...)
 	if err != nil {
+		return nil, fmt.Errorf("read message %s: %w", id, err)
+	}
+	var agent Agent
+	if err := Decode(recs[len(recs)-1], &agent); err != nil {
 		return nil, err
 	}
 	if agent.Revoked {
 		return nil, ma2h.Errorf(ma2h.CodeUnauthenticated, "The agent was revoked while it waited.")
 	}
-	return h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent}, id, h.now())
+	return h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent, Read: recs}, id, h.now())
 }
 
 // untilExpiry returns a channel that receives when an open message's deadline has passed.
