@@ -91,7 +91,7 @@ func (c Config) Open(ctx context.Context) (*hub.Hub, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	keys, err := keyring.Open(ctx, c.store(), &kmskey.Key{Client: kms.NewFromConfig(c.AWS), ID: c.Key})
+	keys, err := keyring.Open(ctx, c.store(), kmskey.New(kms.NewFromConfig(c.AWS), c.Key))
 	if err != nil {
 		return nil, err
 	}

@@ -52,9 +52,9 @@ func always(h *hub.Hub) func(*http.Request) (*hub.Hub, error) {
 	return func(*http.Request) (*hub.Hub, error) { return h, nil }
 }
 
-// oneSegment makes one segment again of an agent's id with a slash in it. An HTTP API of API Gateway decodes a path before
-// it hands it over, %2F included, so that the id seems to be several segments. A function has one endpoint, which has one
-// place for an id: so whatever stands there is the id.
+// oneSegment makes one segment again of an agent's id with a slash in it. An HTTP API of API Gateway, by others' account,
+// decodes a path before it hands it over, %2F included, so that the id seems to be several segments. A function has one
+// endpoint, which has one place for an id: so whatever stands there is the id.
 func oneSegment(e endpoint.Endpoint, next http.Handler) http.Handler {
 	before, after, ok := strings.Cut(e.Path, "{agent}")
 	if !ok {

@@ -18,7 +18,7 @@ import (
 
 // Store keeps records in a table of DynamoDB. Make one with New.
 type Store struct {
-	client    *dynamodb.Client
+	client    client
 	table     string
 	namespace string
 }
@@ -26,7 +26,9 @@ type Store struct {
 var _ record.Store = (*Store)(nil)
 
 // New returns the Store in a table that has the form of CreateTable.
-func New(client *dynamodb.Client, table string) *Store { return &Store{client: client, table: table} }
+func New(client *dynamodb.Client, table string) *Store {
+	return &Store{client: clientOf(client), table: table}
+}
 
 // In returns another Store in the same table, which sees nothing of this one and of those with other namespaces. The
 // namespace becomes the beginning of every partition key and must not be the beginning of another one.

@@ -17,18 +17,27 @@ import (
 // the trail of every use, and can be named in the key's policy.
 const contextPurpose = "mash:purpose"
 
-// Key is the keyring.Wrapper of a symmetric key in KMS.
+// Key is the keyring.Wrapper of a symmetric key in KMS. Make one with New.
 type Key struct {
-	Client *kms.Client
-	ID     string // id, ARN or alias/name of the key
+	id string
+
+	// What is used of the client, as functions: to hold the client itself would make the linker keep every method of it
+	// in a program that has templates.
+	encrypt func(context.Context, *kms.EncryptInput, ...func(*kms.Options)) (*kms.EncryptOutput, error)
+	decrypt func(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error)
 }
 
 var _ keyring.Wrapper = (*Key)(nil)
 
+// New returns the Key with an id, ARN or alias/name.
+func New(client *kms.Client, id string) *Key {
+	return &Key{id: id, encrypt: client.Encrypt, decrypt: client.Decrypt}
+}
+
 // Wrap encrypts secret, of at most 4096 bytes, in KMS; purpose is bound to it as the encryption context.
 func (k *Key) Wrap(ctx context.Context, purpose string, secret []byte) ([]byte, error) {
-	out, err := k.Client.Encrypt(ctx, &kms.EncryptInput{
-		KeyId: aws.String(k.ID), Plaintext: secret, EncryptionContext: map[string]string{contextPurpose: purpose},
+	out, err := k.encrypt(ctx, &kms.EncryptInput{
+		KeyId: aws.String(k.id), Plaintext: secret, EncryptionContext: map[string]string{contextPurpose: purpose},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encrypt %s in KMS: %w", purpose, err)
@@ -39,13 +48,13 @@ func (k *Key) Wrap(ctx context.Context, purpose string, secret []byte) ([]byte, 
 // Unwrap returns the secret of Wrap, or keyring.ErrWrongKey when KMS says that it was wrapped under another key or
 // purpose, or was changed.
 func (k *Key) Unwrap(ctx context.Context, purpose string, wrapped []byte) ([]byte, error) {
-	out, err := k.Client.Decrypt(ctx, &kms.DecryptInput{
-		KeyId: aws.String(k.ID), CiphertextBlob: wrapped, EncryptionContext: map[string]string{contextPurpose: purpose},
+	out, err := k.decrypt(ctx, &kms.DecryptInput{
+		KeyId: aws.String(k.id), CiphertextBlob: wrapped, EncryptionContext: map[string]string{contextPurpose: purpose},
 	})
 	_, changed := errors.AsType[*types.InvalidCiphertextException](err)
 	_, other := errors.AsType[*types.IncorrectKeyException](err)
 	if changed || other {
-		return nil, fmt.Errorf("decrypt %s in KMS under %s: %w", purpose, k.ID, keyring.ErrWrongKey)
+		return nil, fmt.Errorf("decrypt %s in KMS under %s: %w", purpose, k.id, keyring.ErrWrongKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decrypt %s in KMS: %w", purpose, err)

@@ -27,7 +27,7 @@ func newKey(t *testing.T) *kmskey.Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &kmskey.Key{Client: client, ID: aws.ToString(made.KeyMetadata.Arn)}
+	return kmskey.New(client, aws.ToString(made.KeyMetadata.Arn))
 }
 
 func TestUnwrapReturnsWhatWasWrappedForThatPurposeOnly(t *testing.T) {
@@ -64,7 +64,7 @@ func TestWhatKMSRefuses(t *testing.T) {
 		"InvalidCiphertextException": true, "IncorrectKeyException": true,
 		"NotFoundException": false, "AccessDeniedException": false, "DisabledException": false,
 	} {
-		key := &kmskey.Key{Client: kms.NewFromConfig(dynamotest.Config(refusing(code))), ID: "alias/mash"}
+		key := kmskey.New(kms.NewFromConfig(dynamotest.Config(refusing(code))), "alias/mash")
 		_, err := key.Unwrap(t.Context(), "a purpose", []byte("x"))
 		if err == nil || errors.Is(err, keyring.ErrWrongKey) != wrong {
 			t.Errorf("Unwrap when KMS answers %s = %v, want ErrWrongKey %t", code, err, wrong)
