@@ -13,7 +13,7 @@ STORES ?= SQLite,DynamoDB
 TIME ?= 30s
 ARGS ?=
 
-.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench fuzz test-long aws-up aws-down clean
+.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench fuzz test-long functions aws-up aws-down clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
@@ -59,6 +59,9 @@ fuzz: ## every fuzz test for TIME=30s
 
 test-long: ## the tests with what takes minutes: mutated inputs, races
 	@tools/test-long.sh
+
+functions: ## every Lambda function as a zip under bin/functions
+	@tools/functions.sh
 
 aws-up: ## start the emulated AWS, without Docker
 	@localstack/up

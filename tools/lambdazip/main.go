@@ -1,0 +1,129 @@
+// Command lambdazip packs programs for Lambda: each file of a folder becomes a zip beside it with the program in it as
+// bootstrap. The same program makes the same zip, so that a deployment changes nothing that has not changed. It prints
+// the sizes, and fails on one that is too large.
+//
+//	lambdazip -max 6000000 FOLDER
+package main
+
+import (
+	"archive/zip"
+	"compress/flate"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// made is when everything in a zip was made: the first moment that the format knows.
+var made = time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+func main() {
+	log.SetFlags(0)
+	limit := flag.Int64("max", 6_000_000, "most bytes of one zip")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		log.Fatal("usage: lambdazip [-max BYTES] FOLDER")
+	}
+	if err := run(flag.Arg(0), *limit); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// packed is a program and its zip.
+type packed struct {
+	name        string
+	whole, size int64 // bytes of the program and of the zip
+	err         error
+}
+
+func run(folder string, limit int64) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	var all []*packed
+	for _, e := range entries {
+		if !e.IsDir() && filepath.Ext(e.Name()) == "" {
+			all = append(all, &packed{name: e.Name()})
+		}
+	}
+	packAll(folder, all)
+	large := 0
+	fmt.Printf("%-16s %11s %11s\n", "function", "program", "zip")
+	for _, p := range all {
+		if p.err != nil {
+			return fmt.Errorf("pack %s: %w", p.name, p.err)
+		}
+		note := ""
+		if p.size > limit {
+			large++
+			note = fmt.Sprintf("  more than %d", limit)
+		}
+		fmt.Printf("%-16s %11d %11d%s\n", p.name, p.whole, p.size, note)
+	}
+	if large > 0 || len(all) == 0 {
+		return fmt.Errorf("%d functions, of which %d are too large", len(all), large)
+	}
+	return nil
+}
+
+// packAll packs as many at once as there are processors.
+func packAll(folder string, all []*packed) {
+	var packing sync.WaitGroup
+	places := make(chan struct{}, runtime.NumCPU())
+	for _, p := range all {
+		places <- struct{}{}
+		packing.Go(func() {
+			defer func() { <-places }()
+			program := filepath.Join(folder, p.name)
+			p.whole, p.size, p.err = pack(program, program+".zip")
+		})
+	}
+	packing.Wait()
+}
+
+// pack writes the zip of a program and returns the bytes of both.
+func pack(program, to string) (whole, size int64, err error) {
+	in, err := os.Open(program) //nolint:gosec // a file of the folder that the caller named
+	if err != nil {
+		return 0, 0, err
+	}
+	defer in.Close()          //nolint:errcheck // only read
+	out, err := os.Create(to) //nolint:gosec // beside the program
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() {
+		if closed := out.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if whole, err = deflate(out, in); err != nil {
+		return 0, 0, err
+	}
+	size, err = out.Seek(0, io.SeekCurrent)
+	return whole, size, err
+}
+
+func deflate(out io.Writer, in io.Reader) (int64, error) {
+	z := zip.NewWriter(out)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
+	header := &zip.FileHeader{Name: "bootstrap", Method: zip.Deflate, Modified: made}
+	header.SetMode(0o755)
+	w, err := z.CreateHeader(header)
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(w, in)
+	if err != nil {
+		return 0, err
+	}
+	return n, z.Close()
+}
