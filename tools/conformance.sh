@@ -56,7 +56,7 @@ field() {
 }
 
 test_tools
-part 'vectors' "$bin/gotestcount" -noskip -count=1 -run Vector ./schema/... ./pkg/ma2h/... ./pkg/signature/...
+part 'vectors' "$bin/gotestcount" -noskip -count=1 -tags cases -run Vector ./schema/... ./pkg/ma2h/... ./pkg/signature/...
 part 'build bin/mash' go build -o bin/mash ./cmd/mash
 url=
 part 'start the hub' start_hub

@@ -23,8 +23,8 @@ func TestHintsCanBePasted(t *testing.T) {
 			`go run ./cmd/mash ask "Does`,
 		},
 		"an odd folder": {
-			inbox.Config{Folder: "/home/o'neil/my data"}, `mash link --data '/home/o'\''neil/my data'`,
-			`mash agent add first --data '/home/o'\''neil/my data'`, `mash ask "Does`,
+			inbox.Config{Folder: "/srv/o'neil/my data"}, `mash link --data '/srv/o'\''neil/my data'`,
+			`mash agent add first --data '/srv/o'\''neil/my data'`, `mash ask "Does`,
 		},
 	}
 	for name, c := range cases {
