@@ -9,6 +9,6 @@ missing=$(emulator_missing)
 test_tools
 part 'start the emulated AWS' emulator_up
 part 'long tests' env MASH_LONG=1 MASH_REQUIRE_ALL=1 RACE_ROUNDS=100 "$bin/gotestcount" -race -count=1 -timeout 60m ./...
-part 'a million mutants' env MUTANTS=1000000 "$bin/gotestcount" -count=1 -timeout 60m -run Mutants ./schema
+part 'a million mutants' env MUTANTS=1000000 "$bin/gotestcount" -count=1 -timeout 60m -run TestShapeAgreesWithSchemas ./schema
 
 finish
