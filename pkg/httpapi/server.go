@@ -238,11 +238,6 @@ func allowedMethods(r *http.Request) []string {
 	return allowed
 }
 
-// WriteError writes an error as the wire has it; the inbox and the control API share it.
-func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	s.writeError(w, r, err)
-}
-
 // errorBody is the envelope of an error (spec §8.5), with what a lost resolve or cancel is told merged into it (spec
 // §8.4, §8.8).
 type errorBody struct {

@@ -33,14 +33,6 @@ func (r *Replays) Add(nonce string) error {
 	return nil
 }
 
-// Forget drops a nonce that was added for a delivery which could not be dealt with after all.
-func (r *Replays) Forget(nonce string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.young, nonce)
-	delete(r.aged, nonce)
-}
-
 // turn begins a new generation when the young one is a TTL old, and drops both when nothing came for two.
 func (r *Replays) turn() {
 	now, ttl := time.Now, r.TTL

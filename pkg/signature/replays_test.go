@@ -42,10 +42,6 @@ func TestNoncesAreForgottenInTheEnd(t *testing.T) {
 	if err := r.Add("a"); err != nil {
 		t.Errorf("Add after two TTLs = %v, want nil", err)
 	}
-	r.Forget("a")
-	if err := r.Add("a"); err != nil {
-		t.Errorf("Add after Forget = %v, want nil", err)
-	}
 }
 
 func TestOfManyAtOnceOneIsAccepted(t *testing.T) {
