@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) record.Store) {
 		{"LostAnswerThenOvertaken", lostAnswerOvertaken},
 		{"LoneEraseOfNothingIsDone", loneErase},
 		{"OneWinnerPerRound", oneWinner},
+		{"FiftyRacersAtEachOfFiftyKeys", crowdedKeys},
 		{"TransfersKeepTheSum", transfers},
 		{"OverlappingCommitsNeverDeadlock", overlapping},
 		{"EndedContext", endedContext},
