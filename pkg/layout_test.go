@@ -46,6 +46,7 @@ var layout = []struct{ name, imports string }{
 	{"lambdahttp", ""},
 	{"awshub", "dynamostore sqsbell sfnclock kmskey keyring callback notice auth httpapi inbox ..."},
 	{"localhub", "sqlitestore keyring callback notice auth httpapi inbox controlapi ..."},
+	{"realtime", "hub"},
 	{"client", "endpoint ma2h signature"},
 	{"mcpserver", "client ma2h"},
 	{"conform", "client endpoint ma2h signature schema"},
@@ -59,7 +60,7 @@ var programs = []struct{ name, imports string }{
 	{"cmd/mash", "*"},
 	{"cmd/mash-aws", "awshub"},
 	{"functions/*", "awshub lambdahttp"},
-	{"infra", "endpoint hub sfnclock"},
+	{"infra", "endpoint hub realtime sfnclock"},
 }
 
 // topLevel are the rows of layout that are no folder under pkg/.
