@@ -103,7 +103,7 @@ func (c Config) openKeyless() (*hub.Hub, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return c.over(keyring.Ephemeral())
+	return c.over(keyless{})
 }
 
 func (c Config) store() *dynamostore.Store {

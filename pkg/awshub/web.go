@@ -3,21 +3,19 @@ package awshub
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/inbox"
-	"github.com/mash-hub/mash/pkg/keyring"
 )
 
-// Endpoint returns the handler of one endpoint and of no other. One that reads no keys asks nobody for them.
+// Endpoint returns the handler of one endpoint and of no other. One that opens no keys asks nobody for them.
 func (c Config) Endpoint(ctx context.Context, name endpoint.Name) (http.Handler, error) {
 	e := endpoint.Of(name)
 	open := func() (*hub.Hub, error) { return c.Open(ctx) }
-	if !slices.Contains(e.Reads, keyring.KindKey) {
+	if !e.Access.Unwraps {
 		open = c.openKeyless
 	}
 	h, err := open()

@@ -1,6 +1,6 @@
 // Package endpoint is the one table of Mash's HTTP interface: the name, method and path of each endpoint, who may call
-// it, and which kinds of record it reads and writes. The server mounts it, the client fills its paths, and the
-// infrastructure derives routes and permissions from it, so that the three cannot drift apart.
+// it, and what it does with records. The server mounts it, the client fills its paths, and the infrastructure derives
+// routes and permissions from it, so that the three cannot drift apart. Functions that are no endpoint stand beside it.
 package endpoint
 
 import (
@@ -52,11 +52,10 @@ const (
 // Endpoint is one row of the table.
 type Endpoint struct {
 	Name   Name
-	Method string   // of HTTP, in capitals
-	Path   string   // absolute; a segment {id} or {agent} stands for one percent-encoded id
-	Caller Caller   // who may call it
-	Reads  []string // kinds of record that it reads, those of authentication among them
-	Writes []string // kinds of record that it writes
+	Method string // of HTTP, in capitals
+	Path   string // absolute; a segment {id} or {agent} stands for one percent-encoded id
+	Caller Caller // who may call it
+	Access Access // what it does with records, authentication included
 }
 
 // Pattern returns the method and path in the form that http.ServeMux takes.
