@@ -178,8 +178,11 @@ func Encode(v any) []byte {
 	return b
 }
 
-// Decode reads the body of a record into v.
+// Decode reads the body of a record into v. It refuses one of a newer format than RecordFormat.
 func Decode(r record.Record, v any) error {
+	if err := readable(r); err != nil {
+		return err
+	}
 	if err := json.Unmarshal(r.Body, v); err != nil {
 		return fmt.Errorf("decode %s %s: %w", r.Kind, r.Key, err)
 	}
