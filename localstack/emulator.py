@@ -1,19 +1,102 @@
-"""Runs MiniStack, the emulator of AWS, in the one version that Mash is tested against.
+"""Runs MiniStack, the emulator of AWS, in the one version that Mash is tested against, with what had to be adjusted in it.
 
-Its own main does the work; this file is where whatever has to be adjusted in it will stand. It therefore refuses every
-other version, whose inside may differ.
+Each adjustment replaces one thing inside of MiniStack, says why, and first looks whether that thing is what it was made
+for: otherwise nothing starts. For the same reason every other version is refused.
 """
 
+import functools
 import importlib.metadata
+import inspect
+import json
+import socket
+import socketserver
 import sys
+import threading
 
 MADE_FOR = "1.5.33"
+
+
+def expect(holds: bool, what: str) -> None:
+    if not holds:
+        sys.exit(f"localstack/emulator.py: {what} in MiniStack {MADE_FOR} is not what is adjusted here")
+
+
+def send_at_once() -> None:
+    """The Runtime API, from which a function fetches its events, writes headers and body apart. Nagle's algorithm holds
+    the second write back until the first is acknowledged, which takes 40 ms a call. What a listening socket is set to,
+    the accepted ones inherit."""
+    from ministack.core import lambda_runtime
+
+    expect("socketserver.ThreadingTCPServer" in inspect.getsource(lambda_runtime.ProvidedWorker._spawn),
+           "the server of the Runtime API")
+    bind = socketserver.TCPServer.server_bind
+
+    def server_bind(self):
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        bind(self)
+
+    socketserver.TCPServer.server_bind = server_bind
+
+
+def wait_less_for_logs() -> None:
+    """After each call MiniStack waits up to 50 ms for a first line that the function might log, so that it stands in the
+    log of this call. 2 ms are enough for a process on the same machine; a later line stands in the next call's log."""
+    from ministack.core import lambda_runtime
+
+    drain = lambda_runtime.Worker._drain_stderr_bounded
+    expect(list(inspect.signature(drain).parameters) == ["self", "first_line_wait", "idle_confirm", "hard_cap"]
+           and drain.__defaults__ == (0.050, 0.005, 0.250), "the wait for a function's log")
+    drain.__defaults__ = (0.002, 0.001, 0.250)
+
+
+def take_partial_failures() -> None:
+    """A function on a stream says in batchItemFailures which records it could not deal with, and AWS sends the batch again
+    from there on. MiniStack would lose them; here the whole batch comes again, as it does after an error, which is more
+    than AWS sends and never less. A null there means none, for queues too, where MiniStack stumbles over it."""
+    from ministack.services import lambda_svc
+
+    execute, poll = lambda_svc._execute_function, lambda_svc._poll_dynamodb_streams
+    expect("result = _execute_function(func_rec, event)" in inspect.getsource(poll)
+           and "result = _execute_function(func_rec, event)" in inspect.getsource(lambda_svc._run_sqs_batch),
+           "how batches reach a function")
+    polling = threading.local()
+
+    def reports_failures(func: dict) -> bool:
+        name = (func.get("config") or func).get("FunctionName")
+        return any(esm.get("FunctionName") == name and "ReportBatchItemFailures" in (esm.get("FunctionResponseTypes") or [])
+                   for _, _, esm in lambda_svc._iter_all_esms())
+
+    @functools.wraps(execute)
+    def execute_function(func, event):
+        result = execute(func, event)
+        if result.get("error") or not isinstance(event, dict) or "Records" not in event:
+            return result
+        answer = result.get("body")
+        if isinstance(answer, dict) and "batchItemFailures" in answer:
+            failures = answer["batchItemFailures"] = answer["batchItemFailures"] or []
+            if failures and getattr(polling, "streams", False) and reports_failures(func):
+                why = {"errorType": "BatchItemFailures", "errorMessage": json.dumps(failures)}
+                return {**result, "error": True, "body": why}
+        return result
+
+    @functools.wraps(poll)
+    def poll_streams():
+        polling.streams = True
+        try:
+            return poll()
+        finally:
+            polling.streams = False
+
+    lambda_svc._execute_function, lambda_svc._poll_dynamodb_streams = execute_function, poll_streams
 
 
 def main() -> None:
     found = importlib.metadata.version("ministack")
     if found != MADE_FOR:
         sys.exit(f"localstack/emulator.py is made for MiniStack {MADE_FOR} and found {found}")
+    send_at_once()
+    wait_less_for_logs()
+    take_partial_failures()
     from ministack.app import main as serve
 
     serve()
