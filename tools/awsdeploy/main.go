@@ -1,0 +1,141 @@
+// Command awsdeploy puts a stack of a built CDK app on whatever speaks AWS at an endpoint, without the CDK's command: it
+// runs the app, uploads its assets, creates or updates the stack, makes the hub's owner, and writes what a test must know
+// of it to a file. It builds nothing.
+//
+//	awsdeploy -app bin/infra -mash-aws bin/mash-aws -endpoint http://127.0.0.1:4566 -out .tools/aws-stack.json
+//
+// It takes credentials and region from the environment, and any will do for an emulator.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// deployment is what to deploy, and where.
+type deployment struct {
+	App      string // the CDK app's program
+	Folder   string // where its assets' paths begin
+	MashAWS  string // the operator's program
+	Endpoint string
+	Region   string
+	Stack    string
+	Callback string // host:port to which the hub may push
+}
+
+// Stack is what the file says of a deployed stack: all that a test gets.
+type Stack struct {
+	Endpoint string            `json:"endpoint"` // of AWS
+	Region   string            `json:"region"`
+	Stack    string            `json:"stack"`
+	Callback string            `json:"callback"` // host:port to which the hub may push
+	URL      string            `json:"url"`      // of the hub
+	Owner    string            `json:"owner"`    // human:<id>
+	Token    string            `json:"token"`    // the owner's
+	Outputs  map[string]string `json:"outputs"`  // of the stack, by name
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("awsdeploy: ")
+	var d deployment
+	flag.StringVar(&d.App, "app", "bin/infra", "the `program` of the CDK app")
+	flag.StringVar(&d.Folder, "folder", "infra", "the `folder` in which the app runs")
+	flag.StringVar(&d.MashAWS, "mash-aws", "bin/mash-aws", "the `program` that makes the owner")
+	flag.StringVar(&d.Endpoint, "endpoint", "", "the `URL` at which AWS answers")
+	flag.StringVar(&d.Stack, "stack", "MashTest", "the `name` of the stack")
+	flag.StringVar(&d.Callback, "callback", "", "the `host:port` to which the hub may push")
+	out := flag.String("out", ".tools/aws-stack.json", "the `file` to write")
+	flag.Parse()
+	d.Region = os.Getenv("AWS_REGION")
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, d, *out); err != nil {
+		log.Fatal(err) //nolint:gocritic // nothing is left to clean up
+	}
+}
+
+func run(ctx context.Context, d deployment, out string) error {
+	if d.Endpoint == "" || d.Region == "" {
+		return fmt.Errorf("needs -endpoint and AWS_REGION")
+	}
+	assembly, err := os.MkdirTemp("", "awsdeploy")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(assembly)
+	began := time.Now()
+	s, err := d.synthesise(ctx, assembly)
+	if err != nil {
+		return err
+	}
+	took := func(what string) {
+		log.Printf("%s in %.1f s", what, time.Since(began).Seconds())
+		began = time.Now()
+	}
+	took("synthesised")
+	c := d.connect()
+	if err := c.upload(ctx, s); err != nil {
+		return err
+	}
+	took(fmt.Sprintf("uploaded %d assets", len(s.Assets)))
+	outputs, err := c.deploy(ctx, d.Stack, s)
+	if err != nil {
+		return err
+	}
+	took("deployed " + d.Stack)
+	made, err := d.describe(ctx, outputs)
+	if err != nil {
+		return err
+	}
+	took("made its owner")
+	return write(out, made)
+}
+
+// describe makes the owner and says what there is.
+func (d deployment) describe(ctx context.Context, outputs map[string]string) (*Stack, error) {
+	s := &Stack{
+		Endpoint: d.Endpoint, Region: d.Region, Stack: d.Stack, Callback: d.Callback,
+		URL: outputs["Url"], Owner: "human:owner", Outputs: outputs,
+	}
+	token, err := d.operate(ctx, "token", "--stack", d.Stack)
+	if err != nil {
+		return nil, err
+	}
+	s.Token = token
+	return s, nil
+}
+
+// operate runs mash-aws and returns what it prints.
+func (d deployment) operate(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, d.MashAWS, args...) //nolint:gosec // G204: the caller names the program
+	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+d.Endpoint)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", d.MashAWS, strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// write puts the file in place at once, readable by nobody else: it holds a token.
+func write(file string, s *Stack) error {
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	half := filepath.Join(filepath.Dir(file), "."+filepath.Base(file))
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(half, file)
+}
