@@ -112,7 +112,7 @@ func (c *Client) try(ctx context.Context, r request) error {
 	}
 	client := c.HTTP
 	if client == nil {
-		client = http.DefaultClient
+		client = defaultHTTP()
 	}
 	resp, err := client.Do(req)
 	if err != nil {

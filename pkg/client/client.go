@@ -69,6 +69,8 @@
 //
 // The secret_ref names the secret to the hub; the secret itself is the agent's MASH_PUSH_SECRET, and stays there.
 //
+// A hub at a name that ends in .localhost, such as that of an emulated cloud, is found on this machine; see Transport.
+//
 // What the hub refuses comes back as *ma2h.Error (see ma2h.AsError), with a code of spec §8.5. Everything else is the
 // network's.
 package client
@@ -101,7 +103,7 @@ type Client struct {
 	// DefaultPatience, and less than zero that nothing is repeated. Wait is bounded by its context alone.
 	Patience time.Duration
 
-	HTTP *http.Client     // nil means http.DefaultClient
+	HTTP *http.Client     // nil means one with Transport
 	Now  func() time.Time // nil means time.Now
 
 	mu    sync.Mutex
