@@ -12,8 +12,9 @@ ROUNDS ?=
 STORES ?= SQLite,DynamoDB
 TIME ?= 30s
 ARGS ?=
+BASE ?= HEAD~1
 
-.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench fuzz test-long functions aws-up aws-down clean
+.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve fuzz test-long functions aws-up aws-down clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
@@ -53,6 +54,9 @@ crash: ## kill -9 under writers, look for what was lost (ROUNDS=40)
 
 bench: ## the hub against its store, and how fast an answer arrives
 	@tools/bench.sh
+
+bench-serve: ## start and idle memory of serve against BASE=commit
+	@BASE='$(BASE)' ROUNDS='$(ROUNDS)' tools/bench-serve.sh
 
 fuzz: ## every fuzz test for TIME=30s
 	@TIME='$(TIME)' tools/fuzz.sh

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# make bench-serve BASE=commit: how long mash serve takes to start and how much memory it holds when idle, this tree against
+# another commit, in pairs.
+. "$(dirname "$0")/parts.sh"
+
+base=${BASE:-HEAD~1}
+git rev-parse --verify --quiet "$base^{commit}" >/dev/null || refuse "BASE=$base names no commit"
+
+build() {
+	git worktree add --quiet --detach "$scratch/base" "$base" &&
+		go -C "$scratch/base" build -o "$scratch/before" ./cmd/mash &&
+		git worktree remove --force "$scratch/base" &&
+		go build -o "$scratch/now" ./cmd/mash &&
+		go -C tools build -o "../$bin/" ./servecost
+}
+
+part "build this tree and $base" build
+part 'start and idle memory' "$bin/servecost" -rounds "${ROUNDS:-30}" "$scratch/before" "$scratch/now"
+
+finish
