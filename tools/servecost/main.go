@@ -74,7 +74,7 @@ func serve(mash string, idle time.Duration) (start, memory float64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(folder)                         //nolint:errcheck // a temporary folder
 	if _, _, err := run(mash, folder, 0); err != nil { // the first start makes keys and an account
 		return 0, 0, err
 	}
