@@ -29,7 +29,7 @@ type Swept struct {
 }
 
 // Sweeper returns the worker that does what is due, to be run on a schedule: it makes certain what others make prompt. A
-// run that overlaps another or is cut short does no harm, since Hub.Fire decides anew each time; but two at once may make
+// run that overlaps another or is cut short does no harm, since Hub.TakeOver decides anew each time; but two at once may make
 // the same push twice, so give it a concurrency of one.
 func (c Config) Sweeper(ctx context.Context) (func(context.Context) (Swept, error), error) {
 	h, err := c.Open(ctx)
@@ -90,7 +90,7 @@ func (s *sweep) page(ctx context.Context, due []record.Entry) {
 }
 
 func (s *sweep) fire(ctx context.Context, key record.Key) {
-	if _, err := s.hub.Fire(ctx, key); err != nil {
+	if err := s.hub.TakeOver(ctx, key); err != nil {
 		s.failed.Add(1)
 		s.log.ErrorContext(ctx, "due work failed and is tried again", "key", key.String(), "err", err)
 	}

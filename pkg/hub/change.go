@@ -46,8 +46,8 @@ func (h *Hub) end(
 // announce tells, after the Commit, whoever waits for the message or must do something about it.
 func (h *Hub) announce(ctx context.Context, m *message) {
 	h.Bell.Ring(ctx, MessageLane(m.tail))
-	if !m.rec.Due.IsZero() {
-		h.Clockwork.Arm(ctx, m.rec.Key, m.rec.Due)
+	if at := h.next(&m.state); !at.IsZero() {
+		h.Clockwork.Arm(ctx, m.rec.Key, at)
 	}
 }
 

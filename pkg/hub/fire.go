@@ -12,33 +12,83 @@ import (
 // Fire does what is due of the record under key, and returns when to look at it again, zero for never. It reads and
 // decides anew, so that firing early, late or twice is harmless. An error leaves the record due: fire it again later.
 func (h *Hub) Fire(ctx context.Context, key record.Key) (again time.Time, _ error) {
-	tail, ok := strings.CutPrefix(key.Part, "m#")
-	if !ok || key.Sort != stateKey(tail).Sort {
-		return time.Time{}, nil
-	}
-	m, err := h.loadTail(ctx, tail)
-	if e := ma2h.AsError(err); e != nil {
-		return time.Time{}, nil // garbage was collected meanwhile
-	}
-	if err != nil {
+	m, err := h.fire(ctx, key, 0)
+	if m == nil || err != nil {
 		return time.Time{}, err
 	}
-	if err := h.settle(ctx, m, h.now()); err != nil {
+	if err := h.redate(ctx, m); err != nil {
 		return time.Time{}, err
 	}
-	if err := h.pushDue(ctx, m); err != nil {
-		return time.Time{}, err
-	}
-	if m.rec.Due.IsZero() || m.rec.Due.After(h.now()) {
-		return m.rec.Due, nil
+	return h.next(&m.state), nil
+}
+
+// TakeOver is Fire for a sweep that others work beside: it makes no callback before its time is over by Settings.Grace,
+// since until then whoever has the Timer is at it.
+func (h *Hub) TakeOver(ctx context.Context, key record.Key) error {
+	m, err := h.fire(ctx, key, h.Settings.Grace)
+	if m == nil || err != nil {
+		return err
 	}
 	return h.redate(ctx, m)
 }
 
+// Expire does what a TimerExpiry is for, and returns when to do it if it is too early, zero when it is done. A callback
+// is then owed, for which there is another Timer.
+func (h *Hub) Expire(ctx context.Context, key record.Key) (again time.Time, _ error) {
+	m, err := h.settled(ctx, key)
+	if m == nil || err != nil {
+		return time.Time{}, err
+	}
+	if kind, at := m.state.timer(); kind == TimerExpiry {
+		return at, nil
+	}
+	return time.Time{}, nil
+}
+
+// Deliver does what a TimerCallback is for: one attempt, if it is time. It returns when to make the next, zero when the
+// callback is done or none is owed. That an attempt failed is no error.
+func (h *Hub) Deliver(ctx context.Context, key record.Key) (again time.Time, _ error) {
+	m, err := h.fire(ctx, key, 0)
+	if m == nil || err != nil {
+		return time.Time{}, err
+	}
+	if kind, at := m.state.timer(); kind == TimerCallback {
+		return at, nil
+	}
+	return time.Time{}, nil
+}
+
+// fire settles the record under key and makes a callback that has been due for grace. It returns nil for a record that is
+// not there, or of a kind that never falls due.
+func (h *Hub) fire(ctx context.Context, key record.Key, grace time.Duration) (*message, error) {
+	m, err := h.settled(ctx, key)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	return m, h.pushDue(ctx, m, grace)
+}
+
+func (h *Hub) settled(ctx context.Context, key record.Key) (*message, error) {
+	tail, ok := strings.CutPrefix(key.Part, "m#")
+	if !ok || key.Sort != stateKey(tail).Sort {
+		return nil, nil
+	}
+	m, err := h.loadTail(ctx, tail)
+	if e := ma2h.AsError(err); e != nil {
+		return nil, nil // garbage was collected meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, h.settle(ctx, m, h.now())
+}
+
 // redate writes anew when a record is due whose Due has come without there being anything to do, say because the
 // retention was prolonged after it was written. Otherwise it would be fired for ever.
-func (h *Hub) redate(ctx context.Context, m *message) (time.Time, error) {
+func (h *Hub) redate(ctx context.Context, m *message) error {
+	if m.rec.Due.IsZero() || m.rec.Due.After(h.now()) {
+		return nil
+	}
 	was := m.rec.Rev
-	err := h.change(ctx, m, nil, func(*State) bool { return m.rec.Rev == was })
-	return m.rec.Due, err
+	return h.change(ctx, m, nil, func(*State) bool { return m.rec.Rev == was })
 }

@@ -33,6 +33,10 @@ type Settings struct {
 	RetentionDays     int           // how long a message stays fully served after its end (spec §8.2)
 	Retry             RetryPolicy   // of callbacks (spec §8.3)
 
+	// Grace is how far a record's Due lies behind what a Timer is meant to do promptly, so that a sweep takes over only
+	// what was left. Zero where one Clockwork does both.
+	Grace time.Duration
+
 	// SigningKey, when set, signs every push whatever the callback's secret_ref or token_ref names, and all callback
 	// schemes are taken, as if every host were proven. Only a conformance tenant has one.
 	SigningKey []byte

@@ -136,37 +136,3 @@ func stateTags(s *State) [2]record.Tag {
 func descending(t time.Time) string {
 	return fmt.Sprintf("%019d", int64(9_000_000_000_000_000_000)-t.UnixMicro())
 }
-
-// due is when a worker must look at a state: the earliest of expiry, push and the ends of retention.
-func (h *Hub) due(s *State) time.Time {
-	var due time.Time
-	add := func(t time.Time) {
-		if !t.IsZero() && (due.IsZero() || t.Before(due)) {
-			due = t
-		}
-	}
-	if s.Deleted {
-		return due
-	}
-	if s.Status == ma2h.StatusOpen {
-		add(afterDeadline(s.ExpiresAt))
-		return due
-	}
-	if s.Push != nil && !s.Push.Done {
-		add(s.Push.Next)
-	}
-	if s.RetainedAt.IsZero() {
-		add(afterDeadline(h.retentionEnd(s)))
-	} else {
-		add(afterDeadline(h.deletion(s)))
-	}
-	return due
-}
-
-// afterDeadline is the first instant of the hub's clock at which a deadline has passed.
-func afterDeadline(t time.Time) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return t.Truncate(time.Millisecond).Add(time.Millisecond)
-}

@@ -69,11 +69,11 @@ func (h *Hub) pushKey(ctx context.Context, a *Agent, auth *ma2h.CallbackAuth) ([
 // secretPurpose binds a wrapped push secret to its agent.
 func secretPurpose(agentRef string) string { return "push-secret " + agentRef }
 
-// pushDue makes one attempt at a Response that is due to be pushed, and commits what came of it (spec §8.3). A crash in
-// between means another attempt: delivery is at least once, and the receiver tells by the resolution_id.
-func (h *Hub) pushDue(ctx context.Context, m *message) error {
+// pushDue makes one attempt at a Response that has been due to be pushed for grace, and commits what came of it (spec
+// §8.3). A crash in between means another attempt: delivery is at least once, and the receiver tells by the resolution_id.
+func (h *Hub) pushDue(ctx context.Context, m *message, grace time.Duration) error {
 	w := m.state.Push
-	if w == nil || w.Done || w.Next.IsZero() || w.Next.After(h.now()) || m.state.Response == nil {
+	if w == nil || w.Done || w.Next.IsZero() || w.Next.Add(grace).After(h.now()) || m.state.Response == nil {
 		return nil
 	}
 	attempt := len(w.Attempts) + 1

@@ -148,7 +148,7 @@ func (h *Hub) replay(
 
 // settleWhole settles a message of which only the state was read, reading the content when something is due.
 func (h *Hub) settleWhole(ctx context.Context, m *message, now time.Time) error {
-	if m.rec.Due.IsZero() || now.Before(m.rec.Due) {
+	if at := h.settles(&m.state); at.IsZero() || now.Before(at) {
 		return nil
 	}
 	recs, err := h.Store.Get(ctx, stateKey(m.tail), contentKey(m.tail))

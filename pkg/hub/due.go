@@ -1,0 +1,109 @@
+package hub
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// TimerKind is what a Timer is for.
+type TimerKind string
+
+// The kinds of Timer. Whatever else falls due is told to nobody, so that a sweep does.
+const (
+	TimerExpiry   TimerKind = "expiry"   // of an open message whose sender is to be called back: Hub.Expire
+	TimerCallback TimerKind = "callback" // one that is owed, with all its attempts: Hub.Deliver
+)
+
+// TimerHorizon is how long after its acceptance a message may expire and still have a Timer. What lasts longer can wait
+// for a sweep.
+const TimerHorizon = 24 * time.Hour
+
+// Timer is what should happen promptly of a record, where another than the one who wrote it sees to that. Its name is the
+// same however often it is decided, and another for another obligation: letters, digits and hyphens, fewer than 80.
+type Timer struct {
+	Kind TimerKind
+	Name string
+	Key  record.Key
+	At   time.Time
+}
+
+// TimerOf decides from a record alone which Timer it needs; nil for none. The record may be out of date: a Timer too many
+// does no harm, since what it calls decides anew. An error is about a record that nobody can read.
+func TimerOf(r record.Record) (*Timer, error) {
+	if r.Kind != KindState || r.Due.IsZero() {
+		return nil, nil
+	}
+	var s State
+	if err := Decode(r, &s); err != nil {
+		return nil, err
+	}
+	kind, at := s.timer()
+	if kind == "" {
+		return nil, nil
+	}
+	tail, ok := messageTailOf(s.ID)
+	if !ok || r.Key != stateKey(tail) {
+		return nil, fmt.Errorf("decode %s %s: it says that it is of message %q", r.Kind, r.Key, s.ID)
+	}
+	since := s.StatusAt // of one outcome there is one callback
+	if kind == TimerExpiry {
+		since = s.ExpiresAt
+	}
+	return &Timer{Kind: kind, Name: fmt.Sprintf("%s-%d", tail, since.UnixMilli()), Key: r.Key, At: at}, nil
+}
+
+// timer is what of a state should happen promptly, and when; nothing for "".
+func (s *State) timer() (TimerKind, time.Time) {
+	switch {
+	case s.Deleted || s.Push == nil:
+	case s.Status == ma2h.StatusOpen:
+		if !s.ExpiresAt.IsZero() && s.ExpiresAt.Sub(s.AcceptedAt) <= TimerHorizon {
+			return TimerExpiry, afterDeadline(s.ExpiresAt)
+		}
+	case !s.Push.Done && !s.Push.Next.IsZero():
+		return TimerCallback, s.Push.Next
+	}
+	return "", time.Time{}
+}
+
+// next is when something of a state must happen: expiry, push or an end of retention; zero for never.
+func (h *Hub) next(s *State) time.Time { return h.earliest(s, 0) }
+
+// due is when a sweep must look at a state: what a Timer is meant to do is left to it for a while.
+func (h *Hub) due(s *State) time.Time { return h.earliest(s, h.Settings.Grace) }
+
+func (h *Hub) earliest(s *State, grace time.Duration) time.Time {
+	settles := h.settles(s)
+	kind, at := s.timer()
+	switch at = at.Add(grace); {
+	case kind == TimerExpiry, kind == TimerCallback && at.Before(settles):
+		return at
+	default:
+		return settles
+	}
+}
+
+// settles is when the clock decides something about a state: the first instant at which settle has work, zero for never.
+func (h *Hub) settles(s *State) time.Time {
+	switch {
+	case s.Deleted:
+		return time.Time{}
+	case s.Status == ma2h.StatusOpen:
+		return afterDeadline(s.ExpiresAt)
+	case s.RetainedAt.IsZero():
+		return afterDeadline(h.retentionEnd(s))
+	default:
+		return afterDeadline(h.deletion(s))
+	}
+}
+
+// afterDeadline is the first instant of the hub's clock at which a deadline has passed.
+func afterDeadline(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Truncate(time.Millisecond).Add(time.Millisecond)
+}
