@@ -34,7 +34,7 @@ var layout = []struct{ name, imports string }{
 	{"dynamostore", "record"},
 	{"dynamostore/dynamotest", "dynamostore record"},
 	{"sqsbell", "hub"},
-	{"sfnclock", "hub"},
+	{"sfnclock", "hub record"},
 	{"keyring", "hub record"},
 	{"kmskey", "keyring"},
 	{"callback", "hub ma2h"},
