@@ -29,6 +29,9 @@ func TestMain(m *testing.M) { os.Exit(dynamotest.Main(m)) }
 // patience is how long a test waits for what must come, on a machine that does much else besides.
 const patience = 30 * time.Second
 
+// grace is how long the sweep of a test leaves to executions what is theirs.
+const grace = 500 * time.Millisecond
+
 // doc is a JSON object.
 type doc map[string]any
 
@@ -51,12 +54,15 @@ func deploy(t *testing.T, allowCallback ...string) *stack {
 		t.Fatal(err)
 	}
 	s := &stack{t: t, log: &bytes.Buffer{}}
+	settings := hub.DefaultSettings()
+	settings.Grace = grace
 	s.config = awshub.Config{
+		Settings: settings.Text(), Stack: "Mash",
 		Table: dynamotest.Table(t, dynamotest.Client(transport)), BaseURL: "https://hub.example",
 		Key: aws.ToString(key.KeyMetadata.KeyId), AWS: config, AllowCallback: allowCallback,
 		Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	}
-	if s.hub, err = s.config.Open(t.Context()); err != nil {
+	if s.hub, err = s.config.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s.owner, _, err = s.hub.EnsureOwner(t.Context(), "alice"); err != nil {

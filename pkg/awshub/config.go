@@ -1,13 +1,14 @@
 // Package awshub wires a hub from the environment on AWS: records in DynamoDB, keys under KMS, and each endpoint, the
-// pages and the sweep as what a Lambda function of its own runs.
+// pages and each worker as what a Lambda function of its own runs.
 //
-// This is a first slice. Nothing makes what is due happen promptly yet: the sweep finds it, so a push, a retry or the
-// notice of an expiry may be as late as the sweep's schedule. The answer to a resolve does not make the push itself,
-// since a slow receiver would keep the person waiting and a function stands still once it has answered. What is read is
-// right all along, since every read settles what is due.
+// What is due soon and told to somebody goes through the outbox: the table's stream brings what was committed, and the
+// outbox starts an execution that calls fire or deliver at its time. So no endpoint needs to arm anything, and what was
+// committed is armed whatever became of the one who committed it. The sweep does the rest, and whatever an execution left
+// undone. What is read is right all along, since every read settles what is due.
 package awshub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +28,14 @@ import (
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/keyring"
 	"github.com/mash-hub/mash/pkg/kmskey"
+	"github.com/mash-hub/mash/pkg/record"
 )
 
 // maxWait is the longest hold of a pull: API Gateway gives a request 30 s, whatever the function's own timeout is.
 const maxWait = 25 * time.Second
+
+// defaultGrace is hub.Settings.Grace unless the settings say otherwise: longer than any attempt at a callback lasts.
+const defaultGrace = 2 * time.Minute
 
 // Config is how to run a hub on AWS.
 type Config struct {
@@ -39,14 +44,21 @@ type Config struct {
 	Key     string // id, ARN or alias/name of the key in KMS under which the hub's keys lie
 	AWS     aws.Config
 
-	// AllowCallback is that of callback.Config. No environment variable sets it.
+	Settings string // text of hub.Settings; empty for the defaults
+	Stack    string // name of the stack, for sentences that say what to run
+
+	// ExpiryMachine and CallbackMachine are the ARNs of the state machines of sfnclock, which only the outbox needs.
+	ExpiryMachine, CallbackMachine string
+
+	// AllowCallback is that of callback.Config. Only an emulated stage sets it.
 	AllowCallback []string
 
 	Log *slog.Logger // nil discards
 }
 
-// FromEnv reads what Lambda and the stack set: MASH_TABLE, MASH_BASE_URL, MASH_KMS_KEY, AWS_REGION and the function's
-// credentials, and AWS_ENDPOINT_URL for another place than AWS. Whatever uses the Config says what is missing.
+// FromEnv reads what Lambda and the stack set: MASH_TABLE, MASH_BASE_URL, MASH_KMS_KEY, MASH_SETTINGS, MASH_STACK,
+// MASH_EXPIRY_MACHINE, MASH_CALLBACK_MACHINE, MASH_ALLOW_CALLBACK (separated by commas), AWS_REGION and the function's
+// credentials, and AWS_ENDPOINT_URL for another place than AWS. Whatever uses the Config says what is missing or wrong.
 //
 // It does not ask the SDK's chain of configuration, which links four services to look for credentials in places that a
 // function does not have.
@@ -55,6 +67,11 @@ func FromEnv() Config {
 		Table:   os.Getenv("MASH_TABLE"),
 		BaseURL: os.Getenv("MASH_BASE_URL"),
 		Key:     os.Getenv("MASH_KMS_KEY"),
+
+		Settings: os.Getenv("MASH_SETTINGS"), Stack: os.Getenv("MASH_STACK"),
+		ExpiryMachine: os.Getenv("MASH_EXPIRY_MACHINE"), CallbackMachine: os.Getenv("MASH_CALLBACK_MACHINE"),
+		AllowCallback: strings.FieldsFunc(os.Getenv("MASH_ALLOW_CALLBACK"), func(r rune) bool { return r == ',' }),
+
 		AWS: aws.Config{
 			Region: os.Getenv("AWS_REGION"),
 			Credentials: credentials.NewStaticCredentialsProvider(
@@ -82,16 +99,26 @@ func (c Config) check() error {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.HasSuffix(c.BaseURL, "/") {
 		wrong = append(wrong, fmt.Errorf("MASH_BASE_URL is %q; write https://HOST without a slash at its end", c.BaseURL))
 	}
+	if _, err := c.settings(); err != nil {
+		wrong = append(wrong, err)
+	}
 	return errors.Join(wrong...)
 }
 
-// Open returns the hub. It makes two requests, for the hub's keys and to open them, and on the first start of all makes
-// the keys.
-func (c Config) Open(ctx context.Context) (*hub.Hub, error) {
+// Open returns the hub. It makes two requests, for the hub's keys and to open them. It makes no keys: without any it is
+// keyring.ErrNoKeys.
+func (c Config) Open(ctx context.Context) (*hub.Hub, error) { return c.with(ctx, keyring.Load) }
+
+// Create is Open that makes the hub's keys unless they are there. No function may: see Bootstrap.
+func (c Config) Create(ctx context.Context) (*hub.Hub, error) { return c.with(ctx, keyring.Open) }
+
+func (c Config) with(
+	ctx context.Context, load func(context.Context, record.Store, keyring.Wrapper) (*keyring.Keyring, error),
+) (*hub.Hub, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	keys, err := keyring.Open(ctx, c.store(), kmskey.New(kms.NewFromConfig(c.AWS), c.Key))
+	keys, err := load(ctx, c.store(), kmskey.New(kms.NewFromConfig(c.AWS), c.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +142,23 @@ func (c Config) over(keys hub.Keys) (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := hub.DefaultSettings()
-	settings.BaseURL = c.BaseURL
-	settings.MaxWait = maxWait
+	settings, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
 	return hub.New(c.store(), keys, pusher, Bell{}, idle{}, settings), nil
+}
+
+// settings returns those of Settings as they are on AWS.
+func (c Config) settings() (hub.Settings, error) {
+	s, err := hub.ParseSettings(c.Settings)
+	if err != nil {
+		return hub.Settings{}, fmt.Errorf("MASH_SETTINGS: %w", err)
+	}
+	s.BaseURL = c.BaseURL
+	s.MaxWait = min(s.MaxWait, maxWait)
+	s.Grace = cmp.Or(s.Grace, defaultGrace)
+	return s, nil
 }
 
 func (c Config) log() *slog.Logger {

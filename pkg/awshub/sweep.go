@@ -2,6 +2,7 @@ package awshub
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -9,7 +10,9 @@ import (
 	"time"
 
 	"github.com/mash-hub/mash/pkg/callback"
+	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/keyring"
 	"github.com/mash-hub/mash/pkg/record"
 )
 
@@ -30,15 +33,22 @@ type Swept struct {
 
 // Sweeper returns the worker that does what is due, to be run on a schedule: it makes certain what others make prompt. A
 // run that overlaps another or is cut short does no harm, since Hub.TakeOver decides anew each time; but two at once may make
-// the same push twice, so give it a concurrency of one.
+// the same push twice, so give it a concurrency of one. As long as there are no keys there is nothing to do.
 func (c Config) Sweeper(ctx context.Context) (func(context.Context) (Swept, error), error) {
-	h, err := c.Open(ctx)
+	l, err := c.worker(ctx, endpoint.Sweep)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) (Swept, error) {
+		h, err := l.get(ctx)
+		if errors.Is(err, keyring.ErrNoKeys) {
+			return Swept{}, nil
+		}
+		if err != nil {
+			return Swept{}, err
+		}
 		s := sweep{hub: h, log: c.log(), seen: map[record.Entry]bool{}}
-		err := s.run(ctx)
+		err = s.run(ctx)
 		return Swept{Fired: len(s.seen), Failed: int(s.failed.Load()), Left: s.left}, err
 	}, nil
 }

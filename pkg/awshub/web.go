@@ -14,11 +14,7 @@ import (
 // Endpoint returns the handler of one endpoint and of no other. One that opens no keys asks nobody for them.
 func (c Config) Endpoint(ctx context.Context, name endpoint.Name) (http.Handler, error) {
 	e := endpoint.Of(name)
-	open := func() (*hub.Hub, error) { return c.Open(ctx) }
-	if !e.Access.Unwraps {
-		open = c.openKeyless
-	}
-	h, err := open()
+	h, err := c.later(ctx, c.opener(e.Access))
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +23,11 @@ func (c Config) Endpoint(ctx context.Context, name endpoint.Name) (http.Handler,
 
 // Inbox returns the handler of the pages, and of all paths at which there is nothing.
 func (c Config) Inbox(ctx context.Context) (http.Handler, error) {
-	h, err := c.Open(ctx)
+	h, err := c.later(ctx, c.opener(endpoint.WorkerOf(endpoint.Inbox).Access))
 	if err != nil {
 		return nil, err
 	}
-	pages := inbox.New(inbox.Config{Hub: always(h), Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:")})
+	pages := inbox.New(inbox.Config{Hub: h.of, Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:")})
 	unrouted := c.api(h).Unrouted()
 	mux := http.NewServeMux()
 	for _, path := range []string{"/v1/", "/.well-known/", "/healthz"} {
@@ -44,11 +40,15 @@ func (c Config) Inbox(ctx context.Context) (http.Handler, error) {
 	return httpapi.Unclean(mux, c.log()), nil
 }
 
-func (c Config) api(h *hub.Hub) *httpapi.Server { return &httpapi.Server{Hub: always(h), Log: c.log()} }
-
-func always(h *hub.Hub) func(*http.Request) (*hub.Hub, error) {
-	return func(*http.Request) (*hub.Hub, error) { return h, nil }
+// opener returns what opens the hub for one with this access.
+func (c Config) opener(a endpoint.Access) func(context.Context) (*hub.Hub, error) {
+	if a.Unwraps {
+		return c.Open
+	}
+	return func(context.Context) (*hub.Hub, error) { return c.openKeyless() }
 }
+
+func (c Config) api(h *later) *httpapi.Server { return &httpapi.Server{Hub: h.of, Log: c.log()} }
 
 // oneSegment makes one segment again of an agent's id with a slash in it. An HTTP API of API Gateway, by others' account,
 // decodes a path before it hands it over, %2F included, so that the id seems to be several segments. A function has one

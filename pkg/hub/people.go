@@ -56,6 +56,19 @@ func (h *Hub) EnsureOwner(ctx context.Context, name string) (owner *Caller, firs
 	return owner, first, err
 }
 
+// Owner returns the owner of the hub's first account, or nil when nobody owns the hub yet.
+func (h *Hub) Owner(ctx context.Context) (*Caller, error) {
+	rec, err := h.get(ctx, ownerKey())
+	if err != nil || rec.Rev == "" {
+		return nil, err
+	}
+	var o Owner
+	if err := Decode(rec, &o); err != nil {
+		return nil, err
+	}
+	return h.EnsureAccount(ctx, o.ID)
+}
+
 // EnsureAccount returns the person named name as the owner of an account, and makes both, in one Commit, unless they are
 // there.
 func (h *Hub) EnsureAccount(ctx context.Context, name string) (*Caller, error) {

@@ -3,7 +3,10 @@ package inbox
 import (
 	"context"
 	"errors"
+	"html/template"
 	"net/http"
+	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mash-hub/mash/pkg/auth"
@@ -117,13 +120,27 @@ func (v *visit) fail(err error) {
 	switch e.Code {
 	case ma2h.CodeUnauthenticated:
 		v.unknown("signin.first")
-	case ma2h.CodeNotFound, ma2h.CodeGone, ma2h.CodeMethodNotAllowed, ma2h.CodeTooLarge, ma2h.CodeUnavailable:
+	case ma2h.CodeUnavailable:
+		v.later(e)
+	case ma2h.CodeNotFound, ma2h.CodeGone, ma2h.CodeMethodNotAllowed, ma2h.CodeTooLarge:
 		v.say(e.Status(), string(e.Code))
 	case ma2h.CodeInternalError:
 		v.say(e.Status(), "internal_error")
 	default:
 		v.say(e.Status(), "refused")
 	}
+}
+
+// later says to come back. Whoever knows when to, knows what is amiss, and then the page says that.
+func (v *visit) later(e *ma2h.Error) {
+	if e.RetryAfter <= 0 {
+		v.say(e.Status(), string(e.Code))
+		return
+	}
+	v.w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	text := template.HTML(template.HTMLEscapeString(e.Message)) //nolint:gosec // escaped
+	v.render(e.Status(), "plain", v.page("", v.words.plain("later.title"),
+		plainView{Heading: v.words.html("later.title"), Text: text}))
 }
 
 // internal hides an error of ours: in full in the log, once, and a plain sentence on the page.

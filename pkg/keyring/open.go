@@ -37,17 +37,31 @@ type stored struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Open reads the hub's keys from the store and opens them with w. On the first start of all it makes them: of two
-// processes that do so at once, one wins and both use its keys. A wrong w is ErrWrongKey.
-func Open(ctx context.Context, store record.Store, w Wrapper) (*Keyring, error) {
+// ErrNoKeys is the error of Load for a store without any of the hub's keys: nobody has made them yet.
+var ErrNoKeys = errors.New("keyring: there are no hub keys yet")
+
+// Load reads the hub's keys from the store and opens them with w. Without any it is ErrNoKeys; a wrong w is ErrWrongKey.
+func Load(ctx context.Context, store record.Store, w Wrapper) (*Keyring, error) {
 	recs, err := store.List(ctx, part, "", maxHubKeys)
 	if err != nil {
 		return nil, fmt.Errorf("read hub keys: %w", err)
 	}
 	if len(recs) == 0 {
-		if recs, err = create(ctx, store, w); err != nil {
-			return nil, err
-		}
+		return nil, ErrNoKeys
+	}
+	return unwrapAll(ctx, recs, w)
+}
+
+// Open is Load that makes the keys on the first start of all: of two processes that do so at once, one wins and both use
+// its keys.
+func Open(ctx context.Context, store record.Store, w Wrapper) (*Keyring, error) {
+	k, err := Load(ctx, store, w)
+	if !errors.Is(err, ErrNoKeys) {
+		return k, err
+	}
+	recs, err := create(ctx, store, w)
+	if err != nil {
+		return nil, err
 	}
 	return unwrapAll(ctx, recs, w)
 }

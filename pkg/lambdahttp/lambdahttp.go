@@ -29,6 +29,12 @@ func StartWorker[Done any](work func(context.Context) (Done, error), err error) 
 	lambda.Start(work)
 }
 
+// StartEventWorker runs work for every event, which it is handed. Otherwise it is StartWorker.
+func StartEventWorker[Event, Done any](work func(context.Context, Event) (Done, error), err error) {
+	orExit(err)
+	lambda.Start(work)
+}
+
 func orExit(err error) {
 	if err != nil {
 		slog.Error("the function cannot start", "err", err)

@@ -1,0 +1,69 @@
+package awshub
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/keyring"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// later is a hub that opens as soon as it can: a fresh deployment has no keys until somebody makes them, and then works
+// without being started anew.
+type later struct {
+	open  func(context.Context) (*hub.Hub, error)
+	stack string
+
+	mu  sync.Mutex
+	hub *hub.Hub // nil until there are keys
+}
+
+// later returns the hub that open opens, at once if there are keys.
+func (c Config) later(ctx context.Context, open func(context.Context) (*hub.Hub, error)) (*later, error) {
+	l := &later{open: open, stack: c.Stack}
+	if _, err := l.get(ctx); err != nil && !errors.Is(err, keyring.ErrNoKeys) {
+		return nil, err
+	}
+	return l, nil
+}
+
+// get returns the hub, or keyring.ErrNoKeys.
+func (l *later) get(ctx context.Context) (*hub.Hub, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hub != nil {
+		return l.hub, nil
+	}
+	h, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.hub = h
+	return h, nil
+}
+
+// comeBack is how soon somebody may look again who was told that there are no keys.
+const comeBack = 30 * time.Second
+
+// of returns the hub for a request, or what to say as long as there is none.
+func (l *later) of(r *http.Request) (*hub.Hub, error) {
+	h, err := l.get(r.Context())
+	if errors.Is(err, keyring.ErrNoKeys) {
+		return nil, &ma2h.Error{
+			Code: ma2h.CodeUnavailable, RetryAfter: comeBack,
+			Message: "This hub has no owner yet; whoever deployed it runs `mash-aws bootstrap --stack " + l.name() + "`.",
+		}
+	}
+	return h, err
+}
+
+func (l *later) name() string {
+	if l.stack == "" {
+		return "NAME"
+	}
+	return l.stack
+}
