@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# make functions: every Lambda function as a zip under bin/functions, for this machine's architecture or that of GOARCH.
+# make functions: every Lambda function as a zip under bin/functions/ARCHITECTURE, for this machine's or that of GOARCH.
 . "$(dirname "$0")/parts.sh"
 
-out=bin/functions
+out=bin/functions/$(go env GOARCH)
 
 build() {
 	rm -rf "$out"

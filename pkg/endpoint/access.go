@@ -34,6 +34,9 @@ const (
 	IndexDue    = "due"
 )
 
+// UnwrapPurpose is the purpose that stands in the encryption context when the key service opens the hub's keys.
+const UnwrapPurpose = "mash hub key wrap"
+
 // Reads says whether records of a kind are read.
 func (a Access) Reads(kind string) bool {
 	return slices.Contains(a.Get, kind) || slices.Contains(a.List, kind)

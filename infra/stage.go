@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mash-hub/mash/pkg/hub"
+)
+
+// Stage is what makes one deployment differ from another. stages.go has those that there are.
+type Stage struct {
+	// Stack is the name of the stack. Functions and log groups are named after it, so that an account can have several.
+	Stack string
+
+	// Architecture is that of the functions, as Go names it: arm64, which costs a fifth less, or amd64.
+	Architecture string
+
+	// Functions is the folder that `make functions` writes for that architecture, with a NAME.zip for each function.
+	Functions string
+
+	// MemoryMB is the memory of each function; processor time grows with it.
+	MemoryMB int
+
+	// Hub is what the hub itself is told. Its BaseURL is made from Domain or the API and must be empty here.
+	Hub hub.Settings
+
+	// Domain is the name under which people and agents reach the hub. Without one it is the API's own, which goes with it.
+	Domain *Domain
+
+	// WaitingPulls is how many pulls run at once, most of them waiting, so that those who wait leave room for those who
+	// send. It is reserved: an account needs that many beyond the hundred that must stay free. 0 reserves none.
+	WaitingPulls int
+
+	// RequestsPerSecond and Burst are where the API begins to refuse requests, all callers taken together.
+	RequestsPerSecond, Burst int
+
+	// LogDays is how long logs are kept, in days; CloudWatch takes certain numbers only.
+	LogDays int
+
+	// AlarmTopic is the ARN of a topic of SNS that alarms are sent to. Without one they only show.
+	AlarmTopic string
+
+	// Emulator is set for a stage on an emulated AWS.
+	Emulator *Emulator
+}
+
+// Domain is a name of the operator's own. Its record in the DNS, an alias of the API's domain, is the operator's to make.
+type Domain struct {
+	Name        string // as in mash.example.com
+	Certificate string // ARN of a certificate for it, in the stack's region
+}
+
+// Emulator is what differs where AWS is emulated.
+type Emulator struct {
+	Port     string // at which it answers
+	Callback string // host:port to which callbacks may be sent although the guard forbids it
+}
+
+// logDays are the retentions that CloudWatch knows, up to ten years.
+func logDays() []int {
+	return []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653}
+}
+
+// check says what cannot be, all of it at once.
+func (s Stage) check() error {
+	var wrong []error
+	must := func(ok bool, format string, args ...any) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	must(s.Stack != "" && len(s.Stack) <= 40 && strings.Trim(s.Stack, letters+"0123456789-") == "",
+		"Stack is %q; give it 1 to 40 letters, digits or hyphens.", s.Stack)
+	must(s.Architecture == archARM || s.Architecture == archAMD,
+		"Architecture is %q; a function runs on %s or %s.", s.Architecture, archARM, archAMD)
+	must(s.Functions != "", "Functions is empty; name the folder that `make functions` writes.")
+	must(s.MemoryMB >= 128 && s.MemoryMB <= 10240, "MemoryMB is %d; Lambda takes 128 to 10240.", s.MemoryMB)
+	must(s.Hub.BaseURL == "", "Hub.BaseURL is %q; leave it empty, since it is made from Domain or the API.", s.Hub.BaseURL)
+	_, err := hub.ParseSettings(s.Hub.Text())
+	must(err == nil, "Hub: %w.", err)
+	must(s.Domain == nil || isHost(s.Domain.Name) && strings.HasPrefix(s.Domain.Certificate, "arn:"),
+		"Domain needs a host name and the ARN of a certificate for it.")
+	must(s.WaitingPulls >= 0, "WaitingPulls is %d; it cannot be negative.", s.WaitingPulls)
+	must(s.RequestsPerSecond > 0 && s.Burst > 0, "RequestsPerSecond and Burst must be at least 1; at 0 nobody gets in.")
+	must(slices.Contains(logDays(), s.LogDays), "LogDays is %d; CloudWatch takes one of %v.", s.LogDays, logDays())
+	must(s.AlarmTopic == "" || strings.HasPrefix(s.AlarmTopic, "arn:"), "AlarmTopic is %q; give its ARN.", s.AlarmTopic)
+	must(s.Emulator == nil || s.Domain == nil, "An emulator has no Domain.")
+	return errors.Join(wrong...)
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// The architectures of functions, as Go names them.
+const (
+	archARM = "arm64"
+	archAMD = "amd64"
+)
+
+func isHost(name string) bool {
+	return strings.Contains(name, ".") && strings.Trim(name, letters+"0123456789-.") == "" && !strings.HasSuffix(name, ".")
+}
