@@ -186,10 +186,16 @@ func TestMashLinksNoAWS(t *testing.T) {
 	}
 }
 
-func TestFunctionsHaveNoControlAPI(t *testing.T) {
+// TestFunctionsLinkNothingOfOthers is about the control API, which needs no credentials, and about what only an operator
+// needs of the SDK, which would make every zip larger and every start slower.
+func TestFunctionsLinkNothingOfOthers(t *testing.T) {
 	t.Parallel()
-	if slices.Contains(linked(t, "functions"), module+"pkg/controlapi") {
-		t.Error("a function links pkg/controlapi, which needs no credentials")
+	const sdk = "github.com/aws/aws-sdk-go-v2/"
+	linked := linked(t, "functions")
+	for _, other := range []string{module + "pkg/controlapi", sdk + "config", sdk + "service/cloudformation", sdk + "service/sts"} {
+		if slices.Contains(linked, other) {
+			t.Errorf("a function links %s", other)
+		}
 	}
 }
 

@@ -1,0 +1,69 @@
+package awshub
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mash-hub/mash/pkg/httpapi"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/keyring"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// DefaultOwner owns a deployment unless Bootstrap is given another name.
+const DefaultOwner = "owner"
+
+// LinkLifetime is how long the link of Bootstrap is good for.
+const LinkLifetime = httpapi.LinkLifetime
+
+// OtherOwnerError is the error of Bootstrap with another name than that of whom the hub belongs to.
+type OtherOwnerError struct{ Owner string } // human:<id>
+
+// Error implements error.
+func (e *OtherOwnerError) Error() string { return "awshub: the hub belongs to " + e.Owner }
+
+// ErrNoOwner is the error of Token for a hub that nobody owns yet.
+var ErrNoOwner = errors.New("awshub: the hub has no owner yet")
+
+// Bootstrap makes the hub's keys and its owner unless they are there, and returns the owner and a link that signs the owner
+// in, once. An empty name is whoever owns the hub, or DefaultOwner. It is for an operator: no function may do it.
+func (c Config) Bootstrap(ctx context.Context, name string) (owner, link string, _ error) {
+	h, err := c.Create(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	who, _, err := h.EnsureOwner(ctx, cmp.Or(name, DefaultOwner))
+	if err != nil {
+		return "", "", err
+	}
+	owner = who.Account.Owner
+	if name != "" && owner != ma2h.HumanPrefix+name {
+		return "", "", &OtherOwnerError{owner}
+	}
+	token, err := h.NewLogin(ctx, who, hub.LoginLink, LinkLifetime)
+	if err != nil {
+		return "", "", err
+	}
+	return owner, c.BaseURL + "/in/" + token, nil
+}
+
+// Token returns a new token of the owner, or ErrNoOwner. It is for an operator, as Bootstrap is.
+func (c Config) Token(ctx context.Context) (string, error) {
+	h, err := c.Open(ctx)
+	if errors.Is(err, keyring.ErrNoKeys) {
+		return "", ErrNoOwner
+	}
+	if err != nil {
+		return "", err
+	}
+	who, err := h.Owner(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find the owner: %w", err)
+	}
+	if who == nil {
+		return "", ErrNoOwner
+	}
+	return h.NewLogin(ctx, who, hub.LoginToken, 0)
+}
