@@ -19,23 +19,24 @@ const (
 
 // Workers returns every worker in a fixed order. The slice is the caller's own.
 func Workers() []Worker {
-	due := Access{
+	settle := Access{Get: kinds(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}
+	push := Access{
 		Get: kinds(kindAgent, kindContent, kindState), List: kinds(kindKey),
 		Put: kinds(kindState), Erase: kinds(kindContent), Unwraps: true,
 	}
-	sweep := due
+	sweep := push
 	sweep.Indexes = []Index{{IndexDue, kinds("due#")}}
 	return []Worker{
 		{Inbox, Access{
-			Get:  kinds(kindAccount, kindContent, kindLogin, kindPerson, kindState),
-			List: kinds(kindKey), Put: kinds(kindAccount, kindContent, kindDeed, kindLogin, kindState),
+			Get: kinds(kindAccount, kindContent, kindLogin, kindPerson, kindState), List: kinds(kindKey),
+			Put:     kinds(kindAccount, kindDeed, kindLogin, kindState),
 			Erase:   kinds(kindContent, kindLogin),
 			Indexes: []Index{{IndexFirst, kinds("done#", "open#", "told#")}}, Unwraps: true,
 		}},
 		{Sweep, sweep},
 		{Outbox, Access{Arms: true}},
-		{Fire, due},
-		{Deliver, due},
+		{Fire, settle},
+		{Deliver, push},
 	}
 }
 
