@@ -161,7 +161,7 @@ func TestCredentials_TheTokenIsForOneAgentID(t *testing.T) {
 
 func TestCredentials_TenantsShareNothing(t *testing.T) {
 	onStores(t, func(t *testing.T, s *suite) {
-		other := newSuite(t, engine{"SQLite", openSQLite}, doc{})
+		other := newSuite(t, engine{name: "SQLite", open: openSQLite}, doc{})
 		bot, alice := s.agent("bot"), s.person("alice")
 		theirs := other.agent("bot")
 		id := bot.accepted(s.ask(set("/idempotency_key", "k")))

@@ -37,6 +37,8 @@ type Server struct {
 	// BaseURL returns the public address that tenants' links begin with.
 	BaseURL func() string
 	Log     *slog.Logger
+	// Grace is hub.Settings.Grace of tenants.
+	Grace time.Duration
 
 	mu      sync.Mutex
 	tenants map[string]*tenant

@@ -87,6 +87,7 @@ func (s *Server) newTenant(c *config) (string, error) {
 	}
 	settings := hub.DefaultSettings()
 	settings.BaseURL = s.BaseURL()
+	settings.Grace = s.Grace
 	settings.Version = value(c.Version, ma2h.Newest)
 	settings.RetentionDays = value(c.RetentionDays, settings.RetentionDays)
 	settings.RequestsPerMinute, settings.InboxDepth = 0, 0
