@@ -53,15 +53,13 @@ func TestWhatFunctionsTouchHasAPlace(t *testing.T) {
 	}
 }
 
-func TestNobodyWhoServesAgentsReadsOfPeopleNorTheOtherWayRound(t *testing.T) {
+func TestWhoNeedsNoCallerReadsOfNone(t *testing.T) {
 	t.Parallel()
 	for _, e := range endpoint.All() {
-		people := e.Access.Reads("person") || e.Access.Reads("login")
-		if want := e.Caller == endpoint.Person || e.Caller == endpoint.Either; people != want {
-			t.Errorf("%s is for %s and reads of people: %t", e.Name, e.Caller, people)
-		}
-		if e.Caller == endpoint.Agent && !e.Access.Reads("agent") {
-			t.Errorf("%s is for agents and reads of none", e.Name)
+		for _, kind := range []string{"account", "agent", "login", "person"} {
+			if got, want := e.Access.Reads(kind), e.Caller != endpoint.None; got != want {
+				t.Errorf("%s is for %s and reads records of kind %s: %t", e.Name, e.Caller, kind, got)
+			}
 		}
 	}
 }

@@ -20,19 +20,21 @@ func Of(name Name) Endpoint {
 	panic(fmt.Sprintf("endpoint: no endpoint %q", name))
 }
 
+// A caller of the wrong kind is told so only when the credential is good, and otherwise that it is not. So every endpoint
+// with callers reads of agents as of people.
+func callers(and ...string) []string {
+	return append(and, kindAccount, kindAgent, kindLogin, kindPerson)
+}
+
 // protocol is what MA2H itself knows. Whoever reads a message may have to end it at its deadline, or to delete it at the
 // end of its retention.
 func protocol() []Endpoint {
-	message := Access{
-		Get: kinds(kindAccount, kindAgent, kindContent, kindState),
-		Put: kinds(kindState), Erase: kinds(kindContent),
-	}
+	message := Access{Get: callers(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}
 	submit := message
 	submit.List, submit.Unwraps = kinds(kindKey), true
 	submit.Put = kinds(kindContent, kindState)
 	submit.Indexes = []Index{{IndexSecond, kinds("open#")}}
 	resolve := message
-	resolve.Get = kinds(kindAccount, kindAgent, kindContent, kindLogin, kindPerson, kindState)
 	resolve.Put = kinds(kindDeed, kindState)
 	return []Endpoint{
 		{Name: Discovery, Method: http.MethodGet, Path: "/.well-known/ma2h", Caller: None},
@@ -50,28 +52,22 @@ func protocol() []Endpoint {
 
 // product is what Mash adds, mostly for people.
 func product() []Endpoint {
-	person := kinds(kindAccount, kindLogin, kindPerson)
-	agents := Access{
-		Get: kinds(kindAccount, kindAgent, kindLogin, kindPerson), List: kinds(kindKey),
-		Put: kinds(kindAgent, kindDeed), Unwraps: true,
-	}
+	agents := Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindAgent, kindDeed), Unwraps: true}
 	return []Endpoint{
-		{Name: Me, Method: http.MethodGet, Path: "/v1/me", Caller: Either,
-			Access: Access{Get: kinds(kindAccount, kindAgent, kindLogin, kindPerson)}},
-		{Name: Waiting, Method: http.MethodGet, Path: "/v1/waiting", Caller: Person, Access: Access{
-			Get: kinds(kindAccount, kindLogin, kindPerson, kindState), Indexes: []Index{{IndexFirst, kinds("open#")}}}},
-		{Name: Read, Method: http.MethodGet, Path: "/v1/waiting/{id}", Caller: Person, Access: Access{
-			Get: kinds(kindAccount, kindContent, kindLogin, kindPerson, kindState),
-			Put: kinds(kindState), Erase: kinds(kindContent)}},
-		{Name: AgentList, Method: http.MethodGet, Path: "/v1/agents", Caller: Person, Access: Access{
-			Get: kinds(kindAccount, kindAgent, kindLogin, kindPerson), Indexes: []Index{{IndexFirst, kinds("agent#")}}}},
+		{Name: Me, Method: http.MethodGet, Path: "/v1/me", Caller: Either, Access: Access{Get: callers()}},
+		{Name: Waiting, Method: http.MethodGet, Path: "/v1/waiting", Caller: Person,
+			Access: Access{Get: callers(kindState), Indexes: []Index{{IndexFirst, kinds("open#")}}}},
+		{Name: Read, Method: http.MethodGet, Path: "/v1/waiting/{id}", Caller: Person,
+			Access: Access{Get: callers(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}},
+		{Name: AgentList, Method: http.MethodGet, Path: "/v1/agents", Caller: Person,
+			Access: Access{Get: callers(), Indexes: []Index{{IndexFirst, kinds("agent#")}}}},
 		{Name: AgentAdd, Method: http.MethodPost, Path: "/v1/agents", Caller: Person, Access: agents},
 		{Name: AgentRotate, Method: http.MethodPost, Path: "/v1/agents/{agent}/rotate", Caller: Person, Access: agents},
 		{Name: AgentRevoke, Method: http.MethodDelete, Path: "/v1/agents/{agent}", Caller: Person, Access: agents},
 		{Name: SettingsPut, Method: http.MethodPut, Path: "/v1/settings", Caller: Person,
-			Access: Access{Get: person, Put: kinds(kindAccount, kindDeed)}},
+			Access: Access{Get: callers(), Put: kinds(kindAccount, kindDeed)}},
 		{Name: Link, Method: http.MethodPost, Path: "/v1/links", Caller: Person,
-			Access: Access{Get: person, Put: kinds(kindLogin)}},
+			Access: Access{Get: callers(), Put: kinds(kindLogin)}},
 	}
 }
 

@@ -144,20 +144,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint.Endpoi
 	writeAnswer(w, c.status, answer)
 }
 
-// admit turns away, before anything is read, who shows nothing that could be a credential where one is needed, or one of
-// the other kind of caller. So nobody who serves agents ever reads of people, nor the other way round.
+// admit turns away, before anything is read, who shows nothing that could be a credential where one is needed.
 func admit(r *http.Request, e endpoint.Endpoint) error {
 	if e.Caller == endpoint.None {
 		return nil
 	}
-	credential, err := auth.FromRequest(r)
-	switch {
-	case err != nil:
+	if _, err := auth.FromRequest(r); err != nil {
 		return err
-	case credential.Person && e.Caller == endpoint.Agent:
-		return ma2h.Errorf(ma2h.CodeNotAuthorized, "This is for agents; use an agent's token.")
-	case !credential.Person && e.Caller == endpoint.Person:
-		return ma2h.Errorf(ma2h.CodeNotAuthorized, "This is for people; an agent's token does not open it.")
 	}
 	return nil
 }
