@@ -23,9 +23,6 @@ import (
 	"github.com/mash-hub/mash/pkg/record"
 )
 
-// patience is how long a test waits for what must come, on a machine that does much else besides.
-const patience = 30 * time.Second
-
 // server is a hub in real time, as its agents and people see it.
 type server struct {
 	t      *testing.T
@@ -82,7 +79,7 @@ func serveStore(t *testing.T, store record.Store, settings func(*hub.Settings), 
 	h := hub.New(store, keyring.Ephemeral(), pusher, &localhub.Bell{}, nil, hub.DefaultSettings())
 	h.Settings.RequestsPerMinute, h.Settings.InboxDepth = 0, 0
 	settings(&h.Settings)
-	runUntilDone(t, localhub.Wind(h))
+	runUntilDone(t, localhub.Wind(h, slog.New(slog.DiscardHandler)))
 	web := httptest.NewServer(localhub.Web{Hub: h, BaseURL: "http://hub.example", Log: slog.New(slog.DiscardHandler)}.Handler())
 	t.Cleanup(web.Close)
 	owner, _, err := h.EnsureOwner(t.Context(), "alice")
@@ -138,10 +135,10 @@ type reply struct {
 // doc is a JSON object.
 type doc map[string]any
 
-// newClient returns a client that keeps as many connections as there are racers. It goes before its server does, which
-// would else wait for what the connections might still ask.
+// newClient returns a client whose connections go before its server does, which would else wait for what they might still
+// ask.
 func newClient(t *testing.T) *http.Client {
-	transport := &http.Transport{MaxIdleConnsPerHost: racers, MaxConnsPerHost: racers}
+	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }
@@ -205,6 +202,14 @@ func (d doc) at(names ...string) any {
 	return v
 }
 
+// reading is the message as alice sees it, which stamps nothing.
+func (s *server) reading(alice string, id any) doc {
+	s.t.Helper()
+	return s.send("GET", "/v1/waiting/"+id.(string), alice, nil, http.StatusOK)
+}
+
+var confirm = doc{"mode": "confirm", "allowed_resolvers": []string{"human:alice"}}
+
 // ask is an envelope of agent bot, with its key for title.
 func ask(key string, request doc, expires time.Time) doc {
 	d := doc{
@@ -215,19 +220,6 @@ func ask(key string, request doc, expires time.Time) doc {
 		d["expires_at"] = expires.UTC().Format(time.RFC3339Nano)
 	}
 	return d
-}
-
-// until looks again and again until ready says so, or the patience is over.
-func (s *server) until(what string, ready func() bool) {
-	s.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); !ready(); <-tick.C {
-		if time.Now().After(end) {
-			s.t.Errorf("%s: not after %s", what, patience)
-			return
-		}
-	}
 }
 
 func same(t *testing.T, what string, got, want any) {

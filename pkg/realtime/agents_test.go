@@ -1,0 +1,92 @@
+package realtime_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// TestAgentsOfEveryName: an id may be anything, and stands in paths all the same.
+func TestAgentsOfEveryName(t *testing.T) {
+	onEngines(t, func(s *server) {
+		for _, name := range []string{
+			"plain", "deploybot/dev-team", "with space", "100%", "%2", "größe/漢字/😀", "a#b", "a+b&c=d;e", "dot.dot", "rotate",
+			"agents/x/rotate", `quo"te\`, "tab\tand", "~!$'()*,:@", strings.Repeat("l", 200),
+		} {
+			s.run(name, func() {
+				made := s.owner.call(endpoint.AgentAdd, doc{"id": unique(name)}).is(http.StatusCreated)
+				id := made.str("/id")
+				first := &caller{server: s, id: id, token: made.str("/token")}
+				first.call(endpoint.Me, nil).is(http.StatusOK).shows("/agent_id", id)
+				asked := first.accepted(s.ask())
+				s.read(asked).is(http.StatusOK).shows("/agent_id", id)
+
+				second := &caller{server: s, id: id,
+					token: s.owner.call(endpoint.AgentRotate, nil, id).is(http.StatusCreated).shows("/id", id).str("/token")}
+				first.call(endpoint.Me, nil).is(http.StatusOK) // both hold
+				second.call(endpoint.Me, nil).is(http.StatusOK).shows("/agent_id", id)
+				third := s.owner.call(endpoint.AgentRotate, nil, id).is(http.StatusCreated).str("/token")
+				first.call(endpoint.Me, nil).refused(http.StatusUnauthorized, ma2h.CodeUnauthenticated, "")
+
+				s.until("the list knows of both", func() bool {
+					return lookUp(s.listed(id), "/credentials") == json.Number("2")
+				})
+				s.owner.call(endpoint.AgentRevoke, nil, id).is(http.StatusNoContent)
+				s.owner.call(endpoint.AgentRevoke, nil, id).is(http.StatusNoContent)
+				for _, token := range []string{second.token, third} {
+					(&caller{server: s, token: token}).pull(asked, "").refused(http.StatusUnauthorized, ma2h.CodeUnauthenticated, "")
+				}
+				s.owner.call(endpoint.AgentRotate, nil, id).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+				s.until("the list says that it is revoked", func() bool { return lookUp(s.listed(id), "/revoked") == true })
+				s.owner.answers(asked, "approve").is(http.StatusOK) // what it asked stays
+
+				again := s.owner.call(endpoint.AgentAdd, doc{"id": id}).is(http.StatusCreated)
+				(&caller{server: s, token: again.str("/token")}).pull(asked, "").is(http.StatusOK).shows("/status", "answered")
+			})
+		}
+	})
+}
+
+func TestAgentsThatCannotBeMade(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		add := func(body any) *answer { return s.owner.call(endpoint.AgentAdd, body) }
+		add(doc{"id": ""}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
+		add(doc{"id": strings.Repeat("x", 257)}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
+		add(doc{"id": "bot#sess_1"}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
+		add(doc{"id": bot.id}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
+		add(doc{"id": 7}).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/id")
+		add(doc{"name": "x"}).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/id")
+		add("").refused(http.StatusBadRequest, ma2h.CodeValidationError, "")
+		for _, name := range []endpoint.Name{endpoint.AgentRotate, endpoint.AgentRevoke} {
+			s.owner.call(name, nil, unique("nobody")).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+		}
+	})
+}
+
+// TestARevokedAgentStopsWaiting: who is revoked while it waits gets nothing more.
+func TestARevokedAgentStopsWaiting(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		id := bot.accepted(s.ask())
+		told := make(chan *answer)
+		go func() {
+			for end := time.Now().Add(patience); ; {
+				a, err := s.try(request{method: http.MethodGet, path: "/v1/messages/" + id + "?wait=3600", token: bot.token})
+				if err != nil || a.status != http.StatusOK || time.Now().After(end) {
+					told <- a
+					return
+				}
+			}
+		}()
+		s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
+		if a := <-told; a == nil || a.status != http.StatusUnauthorized {
+			s.t.Errorf("the wait of a revoked agent ended as %+v, want 401", a)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package realtime_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// TestEveryEndpointDoesWhatItIsFor goes once through the whole table. An endpoint that this does not call is a failure.
+func TestEveryEndpointDoesWhatItIsFor(t *testing.T) {
+	onEngines(t, func(s *server) {
+		s.nobody().call(endpoint.Healthz, nil).is(http.StatusOK).shows("/status", "ok")
+		capability := s.nobody().call(endpoint.Discovery, nil).is(http.StatusOK)
+		capability.shaped(ma2h.KindCapability, ma2h.Newest)
+		s.nobody().call(endpoint.DiscoveryAlias, nil).is(http.StatusOK).shows("", capability.json())
+		s.jwks()
+
+		bot := s.agent("bot") // agent-add
+		s.owner.call(endpoint.Me, nil).is(http.StatusOK).shows("/actor", s.owner.actor, "/owner", s.owner.actor)
+		bot.call(endpoint.Me, nil).is(http.StatusOK).shows("/actor", bot.actor, "/agent_id", bot.id, "/owner", s.owner.actor)
+		s.until("the agent is listed", func() bool { return s.listed(bot.id) != nil })
+
+		id := bot.submit(s.ask()).is(http.StatusAccepted).str("/id")
+		s.until("it waits", func() bool { return s.waits(id) })
+		s.read(id).is(http.StatusOK).shows("/title", "Ship it?", "/agent_id", bot.id, "/may_resolve", true)
+		bot.call(endpoint.Pull, nil, id).is(http.StatusOK).shows("/status", "open")
+		s.owner.answers(id, "approve").is(http.StatusOK).shows("/status", "answered")
+		s.until("it waits no longer", func() bool { return !s.waits(id) })
+		bot.pull(id, "").is(http.StatusOK).shows("/status", "answered", "/response/response/actor", s.owner.actor)
+		bot.ack(id, doc{"note": "Thanks."}).is(http.StatusOK).shows("/by", bot.actor, "/in_reply_to", id)
+		bot.cancel(bot.accepted(s.ask())).is(http.StatusOK).shows("/status", "cancelled")
+
+		made := s.owner.call(endpoint.AgentRotate, nil, bot.id).is(http.StatusCreated)
+		made.shows("/id", bot.id, "/push_secret", bot.secret)
+		s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
+		bot.call(endpoint.Me, nil).refused(http.StatusUnauthorized, ma2h.CodeUnauthenticated, "")
+		link := s.owner.call(endpoint.Link, nil).is(http.StatusCreated).str("/url")
+		if !strings.HasPrefix(link, s.url+"/in/") {
+			s.t.Errorf("the link is %s, want one of %s", link, s.url)
+		}
+		s.owner.call(endpoint.SettingsPut, doc{"default_resolvers": []string{}}).is(http.StatusNoContent)
+
+		for _, e := range endpoint.All() {
+			if s.called[e.Name] == 0 {
+				s.t.Errorf("nothing has called %s (%s)", e.Name, e.Pattern())
+			}
+		}
+	})
+}
+
+// nobody is a caller without a credential.
+func (s *server) nobody() *caller { return &caller{server: s} }
+
+// jwks holds the key set to what a verifier needs of it.
+func (s *server) jwks() {
+	s.t.Helper()
+	keys, _ := s.nobody().call(endpoint.JWKS, nil).is(http.StatusOK).at("/keys").([]any)
+	if len(keys) == 0 {
+		s.t.Error("the key set is empty")
+	}
+	for _, k := range keys {
+		x, _ := lookUp(k, "/x").(string)
+		key, err := base64.RawURLEncoding.DecodeString(x)
+		if lookUp(k, "/kty") != "OKP" || lookUp(k, "/crv") != "Ed25519" || err != nil || len(key) != 32 {
+			s.t.Errorf("a key of the set is %v, want one of ed25519", k)
+		}
+	}
+}
+
+// listed is the row of an agent in the list of all, or nil.
+func (s *server) listed(id string) any {
+	s.t.Helper()
+	rows, _ := s.owner.call(endpoint.AgentList, nil).is(http.StatusOK).at("/agents").([]any)
+	for _, row := range rows {
+		if lookUp(row, "/id") == id {
+			return row
+		}
+	}
+	return nil
+}
+
+// TestB83_CredentialsAreAskedForEverywhere: without one that is good, no endpoint but the open ones says anything.
+func TestB83_CredentialsAreAskedForEverywhere(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		id := bot.accepted(s.ask())
+		for _, e := range endpoint.All() {
+			good := bot.token
+			switch e.Caller {
+			case endpoint.None:
+				continue
+			case endpoint.Person:
+				good = s.owner.token
+			}
+			path := strings.NewReplacer("{id}", id, "{agent}", bot.id).Replace(e.Path)
+			for what, header := range badCredentials(good) {
+				a := s.send(request{method: e.Method, path: path, header: header, body: doc{}})
+				if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") != "Bearer" {
+					s.t.Errorf("%s with %s = %d %s, WWW-Authenticate %q; want 401", a.what, what, a.status, a.body,
+						a.header.Get("WWW-Authenticate"))
+				}
+			}
+		}
+	})
+}
+
+// badCredentials are ways to have no credential, made from one that is good.
+func badCredentials(good string) map[string]http.Header {
+	last := strings.LastIndex(good, "_") + 1
+	return map[string]http.Header{
+		"none":           {},
+		"no scheme":      {"Authorization": {good}},
+		"basic":          {"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("x:"+good))}},
+		"another secret": {"Authorization": {"Bearer " + good[:last] + ma2h.NewTail()}},
+		"cut short":      {"Authorization": {"Bearer " + good[:last]}},
+		"of nobody":      {"X-Api-Key": {good[:strings.Index(good, "_")] + "_x_y_z"}},
+	}
+}
+
+// TestB83_OneCredentialInWhateverCase: a gateway writes header names in its own way.
+func TestB83_OneCredentialInWhateverCase(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		twice := http.Header{"Authorization": {"Bearer " + bot.token}, "X-Api-Key": {bot.token}}
+		s.send(request{method: http.MethodGet, path: "/v1/me", header: twice}).
+			refused(http.StatusBadRequest, ma2h.CodeValidationError, "")
+		for _, header := range []http.Header{
+			{"authorization": {"bearer " + bot.token}}, {"AUTHORIZATION": {"BEARER " + bot.token}},
+			{"X-API-Key": {bot.token}}, {"x-api-key": {bot.token}},
+		} {
+			s.send(request{method: http.MethodGet, path: "/v1/me", header: header}).is(http.StatusOK).shows("/actor", bot.actor)
+		}
+	})
+}
+
+// TestCallersOfTheWrongKindAreRefused: agents do not manage the account, and people do not submit.
+func TestCallersOfTheWrongKindAreRefused(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		for name, body := range map[endpoint.Name]any{
+			endpoint.Waiting: nil, endpoint.AgentList: nil, endpoint.Link: nil, endpoint.AgentAdd: doc{"id": unique("x")},
+			endpoint.SettingsPut: doc{"default_resolvers": []string{}},
+		} {
+			bot.call(name, body).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		}
+		bot.call(endpoint.AgentRotate, nil, bot.id).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		bot.call(endpoint.AgentRevoke, nil, bot.id).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		envelope := s.ask(set("/agent/id", bot.id))
+		s.owner.call(endpoint.Submit, envelope).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+	})
+}
+
+// TestWhereThereIsNothing: paths and methods that are no endpoint, for programs.
+func TestWhereThereIsNothing(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		for _, path := range []string{
+			"/v1", "/v1/", "/v1/nothing", "/v2/messages", "/v1/messages/", "/v1/messages/msg_1/nothing", "/nothing",
+			"/.well-known/nothing", "/v1/inbox", "/v1/sessions", "/_conformance/tenants", "/metrics",
+		} {
+			bot.get(path).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+		}
+		for _, c := range []struct{ method, path, allow string }{
+			{http.MethodGet, "/v1/messages", "POST"}, {http.MethodDelete, "/v1/messages/msg_1", "GET"},
+			{http.MethodPut, "/v1/messages/msg_1/resolve", "POST"}, {http.MethodPost, "/v1/me", "GET"},
+			{http.MethodPatch, "/v1/agents", "GET, POST"}, {http.MethodGet, "/v1/settings", "PUT"},
+			{http.MethodPost, "/healthz", "GET"}, {http.MethodPost, "/.well-known/ma2h", "GET"},
+		} {
+			a := s.send(request{method: c.method, path: c.path, token: bot.token}).
+				refused(http.StatusMethodNotAllowed, ma2h.CodeMethodNotAllowed, "")
+			if got := a.header.Get("Allow"); got != c.allow {
+				s.t.Errorf("%s: Allow = %q, want %q", a.what, got, c.allow)
+			}
+		}
+	})
+}
