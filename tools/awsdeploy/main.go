@@ -44,6 +44,9 @@ type Stack struct {
 	Outputs  map[string]string `json:"outputs"`  // of the stack, by name
 }
 
+// owner is the id of the hub's owner.
+const owner = "owner"
+
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("awsdeploy: ")
@@ -105,7 +108,10 @@ func run(ctx context.Context, d deployment, out string) error {
 func (d deployment) describe(ctx context.Context, outputs map[string]string) (*Stack, error) {
 	s := &Stack{
 		Endpoint: d.Endpoint, Region: d.Region, Stack: d.Stack, Callback: d.Callback,
-		URL: outputs["Url"], Owner: "human:owner", Outputs: outputs,
+		URL: outputs["Url"], Owner: "human:" + owner, Outputs: outputs,
+	}
+	if _, err := d.operate(ctx, "bootstrap", "--stack", d.Stack, "--owner", owner); err != nil {
+		return nil, err
 	}
 	token, err := d.operate(ctx, "token", "--stack", d.Stack)
 	if err != nil {
