@@ -30,7 +30,7 @@ func (c Config) Inbox(ctx context.Context) (http.Handler, error) {
 	pages := inbox.New(inbox.Config{Hub: h.of, Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:")})
 	unrouted := c.api(h).Unrouted()
 	mux := http.NewServeMux()
-	for _, path := range []string{"/v1/", "/.well-known/", "/healthz"} {
+	for _, path := range []string{"/v1", "/v1/", "/.well-known/", "/healthz"} {
 		mux.Handle(path, unrouted)
 	}
 	mux.Handle("/", pages.NotFound(unrouted))
