@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
@@ -31,13 +30,17 @@ func (s *stack) addAlarms() {
 		{"OldStreamRecord", s.ofFunction(endpoint.Outbox, "IteratorAge", "Maximum"), 60_000, 2,
 			"The outbox is more than a minute behind, so expiries and callbacks wait for the sweep. Look at its errors and " +
 				"throttles, and at the account's concurrency."},
-		{"FailedExpiries", s.failed(expiry), 0, 1,
+		{"FailedExpiries", s.ofMachine(expiry, "ExecutionsFailed"), 0, 1,
 			"Executions that end messages at their deadline failed. The sweep takes over within minutes: open the execution " +
 				"in Step Functions, and the log of the function fire."},
-		{"FailedCallbacks", s.failed(callback), 0, 1,
+		{"LostExpiries", s.ofMachine(expiry, "ExecutionsTimedOut"), 0, 1, "Executions that end messages at their deadline " +
+			"went on for longer than any should. The sweep took over: open one in Step Functions to see where it stood."},
+		{"FailedCallbacks", s.ofMachine(callback, "ExecutionsFailed"), 0, 1,
 			"Executions that make callbacks failed, which a refusing receiver does not cause. The sweep takes over within " +
 				"minutes: open the execution in Step Functions, and the log of the function deliver."},
-		{"CallbackFailureRate", s.failureRate(), 50, 3,
+		{"LostCallbacks", s.ofMachine(callback, "ExecutionsTimedOut"), 0, 1, "Executions that make callbacks went on for " +
+			"longer than any should. The sweep took over: open one in Step Functions to see where it stood."},
+		{"CallbackFailureRate", s.ofCallbacks("Average"), 0.5, 3,
 			"More than half of all attempts at callbacks failed for a quarter of an hour. If the log of the function deliver " +
 				"names one agent, tell whoever runs it; if it names all, look at the hub's way out."},
 		{"SweepErrors", s.ofFunction(endpoint.Sweep, "Errors", "Sum"), 0, 2,
@@ -64,25 +67,4 @@ func (s *stack) addAlarm(a alarm) {
 		arn := awssns.Topic_FromTopicArn(s.Stack, jsii.String(a.name+"Topic"), jsii.String(topic))
 		made.AddAlarmAction(awscloudwatchactions.NewSnsAction(arn))
 	}
-}
-
-// failed counts the executions of a machine that ended without success.
-func (s *stack) failed(machine string) awscloudwatch.IMetric {
-	return math("failed + timedOut + aborted", map[string]awscloudwatch.IMetric{
-		"failed":   s.ofMachine(machine, "ExecutionsFailed"),
-		"timedOut": s.ofMachine(machine, "ExecutionsTimedOut"),
-		"aborted":  s.ofMachine(machine, "ExecutionsAborted"),
-	})
-}
-
-// failureRate is how many of a hundred attempts at callbacks failed; 0 while there are so few that it says nothing.
-func (s *stack) failureRate() awscloudwatch.IMetric {
-	return math("IF(failed + FILL(delivered, 0) >= 10, 100 * failed / (failed + FILL(delivered, 0)), 0)",
-		map[string]awscloudwatch.IMetric{"failed": s.ofCallbacks(false), "delivered": s.ofCallbacks(true)})
-}
-
-func math(expression string, of map[string]awscloudwatch.IMetric) awscloudwatch.IMetric {
-	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression: jsii.String(expression), UsingMetrics: &of, Period: awscdk.Duration_Minutes(jsii.Number(5)),
-	})
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -43,6 +45,30 @@ func (s *stack) addFunctions() {
 	s.addFunction(function{name: endpoint.Inbox, timeout: requestTimeout}, endpoint.WorkerOf(endpoint.Inbox).Access)
 }
 
+// checkFunctions says which zips are not there, before the CDK does.
+func (s Stage) checkFunctions() error {
+	for _, name := range functionNames() {
+		if _, err := os.Stat(s.zip(name)); err != nil {
+			return fmt.Errorf("%w; build the functions first, by GOARCH=%s make functions", err, s.Architecture)
+		}
+	}
+	return nil
+}
+
+func (s Stage) zip(name endpoint.Name) string { return filepath.Join(s.Functions, string(name)+".zip") }
+
+// functionNames returns the names of all functions, in the order of the tables.
+func functionNames() []endpoint.Name {
+	var names []endpoint.Name
+	for _, e := range endpoint.All() {
+		names = append(names, e.Name)
+	}
+	for _, w := range endpoint.Workers() {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
 // addWorker makes the function of a worker.
 func (s *stack) addWorker(f function) awslambda.Function {
 	return s.addFunction(f, endpoint.WorkerOf(f.name).Access)
@@ -56,13 +82,12 @@ func (s *stack) addFunction(f function, access endpoint.Access) awslambda.Functi
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Handler:      jsii.String("bootstrap"),
 		Architecture: s.architecture(),
-		Code: awslambda.Code_FromAsset(
-			jsii.String(filepath.Join(s.stage.Functions, string(f.name)+".zip")), nil),
-		MemorySize:  jsii.Number(s.stage.MemoryMB),
-		Timeout:     seconds(f.timeout),
-		LogGroup:    log,
-		Role:        s.addRole(f, access, id, log),
-		Environment: s.environment(f),
+		Code:         awslambda.Code_FromAsset(jsii.String(s.stage.zip(f.name)), nil),
+		MemorySize:   jsii.Number(s.stage.MemoryMB),
+		Timeout:      seconds(f.timeout),
+		LogGroup:     log,
+		Role:         s.addRole(f, access, id, log),
+		Environment:  s.environment(f),
 	}
 	if f.reserved > 0 {
 		props.ReservedConcurrentExecutions = jsii.Number(f.reserved)

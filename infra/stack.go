@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -34,12 +35,15 @@ type stack struct {
 
 // newStack puts the stack of a stage into an app. It refuses a stage that cannot be.
 func newStack(app awscdk.App, stage Stage) (awscdk.Stack, error) {
-	if err := stage.check(); err != nil {
+	if err := errors.Join(stage.check(), stage.checkFunctions()); err != nil {
 		return nil, fmt.Errorf("stage %s: %w", stage.Stack, err)
 	}
 	s := &stack{
 		Stack: awscdk.NewStack(app, jsii.String(stage.Stack), &awscdk.StackProps{
 			Description: jsii.String("Mash: a hub between agents and people, over MA2H"),
+			Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{
+				GenerateBootstrapVersionRule: jsii.Bool(stage.Emulator == nil), // an emulator was never bootstrapped
+			}),
 		}),
 		stage:     stage,
 		functions: map[endpoint.Name]awslambda.Function{},

@@ -9,7 +9,7 @@ import (
 	"github.com/mash-hub/mash/pkg/endpoint"
 )
 
-// metrics are what the dashboard shows and alarms look at, over five minutes.
+// metric is what the dashboard shows and alarms look at, over five minutes.
 func (s *stack) metric(namespace, name, statistic string, dimensions map[string]*string) awscloudwatch.Metric {
 	props := &awscloudwatch.MetricProps{
 		Namespace: jsii.String(namespace), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
@@ -42,30 +42,29 @@ func (s *stack) ofDeadLetters() awscloudwatch.Metric {
 		map[string]*string{"QueueName": s.deadLetters.QueueName()})
 }
 
-// ofCallbacks counts the attempts at callbacks, from the lines that the workers log of each: delivered or not.
-func (s *stack) ofCallbacks(delivered bool) awscloudwatch.Metric {
-	return s.metric(s.namespace(), callbackMetric(delivered), "Sum", nil)
+// ofCallbacks is about the attempts at callbacks, each of which counts 1 if it failed and 0 if it did not: so the average
+// is the failure rate, without a calculation.
+func (s *stack) ofCallbacks(statistic string) awscloudwatch.Metric {
+	return s.metric(s.namespace(), failedCallback, statistic, nil)
 }
 
 func (s *stack) namespace() string { return "Mash/" + s.stage.Stack }
 
-func callbackMetric(delivered bool) string {
-	if delivered {
-		return "CallbacksDelivered"
-	}
-	return "CallbacksFailed"
-}
+const failedCallback = "FailedCallback"
 
-// addCallbackMetrics counts the lines that awshub logs of each attempt at a callback, by whomever it was made.
-func (s *stack) addCallbackMetrics() {
+// addCallbackMetric makes the metric of ofCallbacks from what those log that make attempts.
+func (s *stack) addCallbackMetric() {
 	for _, by := range []endpoint.Name{endpoint.Deliver, endpoint.Sweep} {
-		for delivered, word := range map[bool]string{true: "TRUE", false: "FALSE"} {
-			awslogs.NewMetricFilter(s.Stack, jsii.String(identifier(by)+callbackMetric(delivered)), &awslogs.MetricFilterProps{
+		for _, outcome := range []struct{ name, delivered, counts string }{
+			{"Delivered", "TRUE", "0"}, {"Failed", "FALSE", "1"},
+		} {
+			pattern := `{ $.msg = "` + endpoint.LogAttempt + `" && $.delivered IS ` + outcome.delivered + ` }`
+			awslogs.NewMetricFilter(s.Stack, jsii.String(identifier(by)+outcome.name), &awslogs.MetricFilterProps{
 				LogGroup:        s.logs[by],
-				FilterPattern:   awslogs.FilterPattern_Literal(jsii.String(`{ $.msg = "callback attempt" && $.delivered IS ` + word + ` }`)),
+				FilterPattern:   awslogs.FilterPattern_Literal(jsii.String(pattern)),
 				MetricNamespace: jsii.String(s.namespace()),
-				MetricName:      jsii.String(callbackMetric(delivered)),
-				MetricValue:     jsii.String("1"),
+				MetricName:      jsii.String(failedCallback),
+				MetricValue:     jsii.String(outcome.counts),
 			})
 		}
 	}
@@ -73,9 +72,9 @@ func (s *stack) addCallbackMetrics() {
 
 // addDashboard makes one page that says how the hub is.
 func (s *stack) addDashboard() {
-	s.addCallbackMetrics()
+	s.addCallbackMetric()
 	var errors, throttles []awscloudwatch.IMetric
-	for _, name := range s.functionNames() {
+	for _, name := range functionNames() {
 		errors = append(errors, s.ofFunction(name, "Errors", "Sum"))
 		throttles = append(throttles, s.ofFunction(name, "Throttles", "Sum"))
 	}
@@ -89,7 +88,7 @@ func (s *stack) addDashboard() {
 			},
 			{graph("Errors of functions", errors...), graph("Functions refused for concurrency", throttles...)},
 			{
-				graph("Callbacks", s.ofCallbacks(true), s.ofCallbacks(false)),
+				graph("Attempts at callbacks, and those that failed", s.ofCallbacks("SampleCount"), s.ofCallbacks("Sum")),
 				graph("Age of the oldest stream record, ms", s.ofFunction(endpoint.Outbox, "IteratorAge", "Maximum")),
 				graph("Dead letters", s.ofDeadLetters()),
 			},
@@ -100,18 +99,6 @@ func (s *stack) addDashboard() {
 			},
 		},
 	})
-}
-
-// functionNames returns the names of all functions, in the order of the tables.
-func (s *stack) functionNames() []endpoint.Name {
-	var names []endpoint.Name
-	for _, e := range endpoint.All() {
-		names = append(names, e.Name)
-	}
-	for _, w := range endpoint.Workers() {
-		names = append(names, w.Name)
-	}
-	return names
 }
 
 func graph(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {

@@ -5,16 +5,18 @@
 out=bin/functions/$(go env GOARCH)
 
 build() {
-	rm -rf "$out"
-	mkdir -p "$out"
-	CGO_ENABLED=0 GOOS=linux go build -tags lambda.norpc -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o "$out/" ./functions/...
+	CGO_ENABLED=0 GOOS=linux go build -tags lambda.norpc -trimpath -buildvcs=false -ldflags '-s -w -buildid=' \
+		-o "$scratch/functions/" ./functions/...
 }
 
 pack() {
-	env -u GOOS -u GOARCH go -C tools build -o "../$bin/" ./lambdazip && "$bin/lambdazip" "$out"
+	env -u GOOS -u GOARCH go -C tools build -o "../$bin/" ./lambdazip && "$bin/lambdazip" "$scratch/functions"
 }
+
+put() { rm -rf "$out" && mkdir -p "${out%/*}" && mv "$scratch/functions" "$out"; }
 
 part 'build the functions' build
 part 'pack them, at most 6 MB each' pack
+if [ "$failed" -eq 0 ]; then part "put them under $out" put; fi # whole or not at all
 
 finish

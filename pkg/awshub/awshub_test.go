@@ -60,7 +60,7 @@ func deploy(t *testing.T, allowCallback ...string) *stack {
 		Settings: settings.Text(), Stack: "Mash",
 		Table: dynamotest.Table(t, dynamotest.Client(transport)), BaseURL: "https://hub.example",
 		Key: aws.ToString(key.KeyMetadata.KeyId), AWS: config, AllowCallback: allowCallback,
-		Log: slog.New(slog.NewTextHandler(s.log, nil)),
+		Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	if s.hub, err = s.config.Create(t.Context()); err != nil {
 		t.Fatal(err)

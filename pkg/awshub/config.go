@@ -146,7 +146,7 @@ func (c Config) over(keys hub.Keys) (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hub.New(c.store(), keys, pusher, Bell{}, idle{}, settings), nil
+	return hub.New(c.store(), keys, attempts{pusher, c.log()}, Bell{}, idle{}, settings), nil
 }
 
 // settings returns those of Settings as they are on AWS.

@@ -17,6 +17,10 @@ const (
 	Deliver Name = "deliver" // makes one attempt at a callback, for an execution
 )
 
+// LogAttempt is the message under which workers log an attempt at a callback, with delivered, true or false. What watches
+// over a deployment counts these lines.
+const LogAttempt = "callback attempt"
+
 // Workers returns every worker in a fixed order. The slice is the caller's own.
 func Workers() []Worker {
 	settle := Access{Get: kinds(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}
