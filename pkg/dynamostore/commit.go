@@ -18,7 +18,7 @@ type errConditions struct{ there []record.Record }
 func (e *errConditions) Error() string { return "dynamostore: a condition did not hold" }
 
 // Commit implements record.Store. What DynamoDB refuses for a while, throttled or in conflict with a transaction in
-// progress, it tries again, with growing pauses, until the context ends or the patience of retry is over.
+// progress, it tries again as Store says.
 func (s *Store) Commit(ctx context.Context, writes ...record.Write) error {
 	if err := record.ValidateCommit(writes); err != nil || len(writes) == 0 {
 		return err
@@ -61,7 +61,7 @@ func (s *Store) try(writes []record.Write) func(context.Context) error {
 
 func (s *Store) put(ctx context.Context, w record.Write) error {
 	cond, names, values := condition(w)
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+	_, err := s.putItem(ctx, w, &dynamodb.PutItemInput{
 		TableName: aws.String(s.table), Item: s.item(w.Record), ConditionExpression: cond,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
@@ -71,7 +71,7 @@ func (s *Store) put(ctx context.Context, w record.Write) error {
 
 func (s *Store) erase(ctx context.Context, w record.Write) error {
 	cond, names, values := condition(w)
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+	_, err := s.deleteItem(ctx, w, &dynamodb.DeleteItemInput{
 		TableName: aws.String(s.table), Key: s.itemKey(w.Record.Key), ConditionExpression: cond,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/mash-hub/mash/pkg/dynamostore"
 	"github.com/mash-hub/mash/pkg/dynamostore/dynamotest"
@@ -217,16 +218,17 @@ func TestReadsThrottled(t *testing.T) {
 	}
 }
 
-// TestRefusedUntilTheContextEnds must end with the context's error and never with a Conflict.
-func TestRefusedUntilTheContextEnds(t *testing.T) {
+// TestRefusedAsLongAsThereIsTime must end with the refusal, in time to say so, and never with a Conflict.
+func TestRefusedAsLongAsThereIsTime(t *testing.T) {
 	t.Parallel()
 	s, l := open(t, withoutRetries)
 	l.inject(1000, conflict("TransactionConflict"))
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
 	err := s.Commit(ctx, record.Put(rec("a"), ""), record.Put(rec("b"), ""))
-	if !errors.Is(err, context.DeadlineExceeded) || record.AsConflict(err) != nil {
-		t.Errorf("Commit = %v, want the deadline", err)
+	_, refused := errors.AsType[*types.TransactionCanceledException](err)
+	if !refused || record.AsConflict(err) != nil || ctx.Err() != nil {
+		t.Errorf("Commit = %v with %v, want the refusal before the deadline", err, ctx.Err())
 	}
 }
 

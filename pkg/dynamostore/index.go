@@ -35,7 +35,7 @@ func (s *Store) Index(
 		q.ExpressionAttributeValues[":after"] = text(placeOf(after))
 	}
 	var entries []record.Entry
-	err := s.query(ctx, q, limit, func(i item) error {
+	err := s.query(ctx, name, q, limit, func(i item) error {
 		k := s.key(i)
 		entries = append(entries, record.Entry{Key: k, Order: orderOf(str(i, attrPlace(place)), k)})
 		return nil
@@ -77,7 +77,7 @@ func (s *Store) dueIn(ctx context.Context, shard uint32, before time.Time, limit
 		ExpressionAttributeValues: item{":shard": text(s.shard(shard)), ":before": text(record.DueOrder(before))},
 	}
 	var entries []record.Entry
-	err := s.query(ctx, q, limit, func(i item) error {
+	err := s.query(ctx, s.shard(shard), q, limit, func(i item) error {
 		entries = append(entries, record.Entry{Key: s.key(i), Order: str(i, attrDue)})
 		return nil
 	})

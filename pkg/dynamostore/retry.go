@@ -12,34 +12,34 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// How long a request that DynamoDB refuses is tried again: until the context's deadline, or where it has none for as long
-// as patience, which is less than the 29 s for which an API Gateway waits. The pauses double from shortest to longest,
-// each drawn at random up to that. The SDK's own retries come before.
+// The budget of one request that DynamoDB refuses for a while: see Store. The pauses between its tries double from shortest
+// to longest, each drawn at random up to that. The SDK's own retries, three at most, come before each of them.
 const (
 	shortestPause = 10 * time.Millisecond
 	longestPause  = 2 * time.Second
-	patience      = 20 * time.Second
+	patience      = 20 * time.Second // less than the 29 s for which an API Gateway waits
+	mostTries     = 24
 )
 
 // retry counts the tries of one request. The zero value has made none.
 type retry struct {
 	made  int
-	since time.Time // when the first of them had failed
+	until time.Time // when its time is over; set when the first of them has failed
 }
 
 func (r *retry) reset() { *r = retry{} }
 
-// wait pauses before another try, or returns cause when there have been enough, or why the context ended.
+// wait pauses before another try, or returns cause when the budget is spent, or why the context ended.
 func (r *retry) wait(ctx context.Context, cause error) error {
 	if cause == nil {
 		cause = errors.New("items left unprocessed")
 	}
 	now := time.Now()
 	if r.made++; r.made == 1 {
-		r.since = now
+		r.until = now.Add(budget(ctx, now))
 	}
 	pause := rand.N(min(shortestPause<<min(r.made-1, 10), longestPause)) + time.Millisecond //nolint:gosec // jitter needs no secrecy
-	if _, bounded := ctx.Deadline(); !bounded && now.Add(pause).Sub(r.since) > patience {
+	if r.made >= mostTries || now.Add(pause).After(r.until) {
 		return fmt.Errorf("after %d tries: %w", r.made, cause)
 	}
 	timer := time.NewTimer(pause)
@@ -50,6 +50,16 @@ func (r *retry) wait(ctx context.Context, cause error) error {
 	case <-ctx.Done():
 		return errors.Join(ctx.Err(), cause)
 	}
+}
+
+// budget is for how long a request may be tried again. Of the time until a deadline a tenth is left, so that whoever asked
+// can still say something.
+func budget(ctx context.Context, now time.Time) time.Duration {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return patience
+	}
+	return min(patience, deadline.Sub(now)*9/10)
 }
 
 // throttled says whether DynamoDB wants the request later.

@@ -17,7 +17,17 @@ import (
 )
 
 // Store keeps records in a table of DynamoDB. Make one with New.
+//
+// What DynamoDB refuses for a while, because it is throttled or another transaction is at work on the same items, the Store
+// tries again within a budget, with growing pauses: each request for 20 s or nine tenths of the time until the context's
+// deadline, whichever is less, and no more than 24 times. So an operation ends, well or with the last refusal, before its
+// deadline; one of many pages, or of more items than fit an answer, has a budget for each request and the deadline for all.
 type Store struct {
+	// Observe is told of every request, when its answer is there. It may be called by several goroutines at once, and must
+	// not be changed once the Store is in use. With it DynamoDB is asked to say what each request consumed. Nil is for
+	// nobody, and costs nothing.
+	Observe func(Operation)
+
 	client    client
 	table     string
 	namespace string
@@ -33,7 +43,7 @@ func New(client *dynamodb.Client, table string) *Store {
 // In returns another Store in the same table, which sees nothing of this one and of those with other namespaces. The
 // namespace becomes the beginning of every partition key and must not be the beginning of another one.
 func (s *Store) In(namespace string) *Store {
-	return &Store{client: s.client, table: s.table, namespace: namespace}
+	return &Store{Observe: s.Observe, client: s.client, table: s.table, namespace: namespace}
 }
 
 // Get implements record.Store by one BatchGetItem, and more of them for what DynamoDB left out.
@@ -64,9 +74,7 @@ func (s *Store) batchGet(ctx context.Context, keys []record.Key) (map[record.Key
 		left.Keys = append(left.Keys, s.itemKey(k))
 	}
 	for retry := (retry{}); len(left.Keys) > 0; {
-		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{s.table: left},
-		})
+		out, err := s.batchGetItem(ctx, left)
 		if err != nil && !throttled(err) {
 			return nil, err
 		}
@@ -107,7 +115,7 @@ func (s *Store) List(ctx context.Context, part, after string, limit int) ([]reco
 		q.ExpressionAttributeValues[":after"] = text(after)
 	}
 	var records []record.Record
-	err := s.query(ctx, q, limit, func(i item) error {
+	err := s.query(ctx, part, q, limit, func(i item) error {
 		r, err := s.record(i)
 		records = append(records, r)
 		return err
@@ -118,11 +126,11 @@ func (s *Store) List(ctx context.Context, part, after string, limit int) ([]reco
 	return records, nil
 }
 
-// query calls f with up to limit items.
-func (s *Store) query(ctx context.Context, q *dynamodb.QueryInput, limit int, f func(item) error) error {
+// query calls f with up to limit items of a partition.
+func (s *Store) query(ctx context.Context, partition string, q *dynamodb.QueryInput, limit int, f func(item) error) error {
 	for retry := (retry{}); limit > 0; {
 		q.Limit = aws.Int32(int32(limit))
-		out, err := s.client.Query(ctx, q)
+		out, err := s.queryPage(ctx, partition, q)
 		if err != nil && !throttled(err) {
 			return err
 		}

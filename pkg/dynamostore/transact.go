@@ -19,7 +19,7 @@ func (s *Store) tryAll(writes []record.Write) func(context.Context) error {
 		in.TransactItems = append(in.TransactItems, s.transactItem(w))
 	}
 	return func(ctx context.Context) error {
-		_, err := s.client.TransactWriteItems(ctx, in)
+		_, err := s.transactWriteItems(ctx, writes, in)
 		canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
 		if !ok {
 			return err
