@@ -53,6 +53,9 @@ type Config struct {
 	// AllowCallback is that of callback.Config. Only an emulated stage sets it.
 	AllowCallback []string
 
+	// Observe is that of dynamostore.Store. No environment variable sets it.
+	Observe func(dynamostore.Operation)
+
 	Log *slog.Logger // nil discards
 }
 
@@ -134,7 +137,9 @@ func (c Config) openKeyless() (*hub.Hub, error) {
 }
 
 func (c Config) store() *dynamostore.Store {
-	return dynamostore.New(dynamodb.NewFromConfig(c.AWS), c.Table)
+	s := dynamostore.New(dynamodb.NewFromConfig(c.AWS), c.Table)
+	s.Observe = c.Observe
+	return s
 }
 
 func (c Config) over(keys hub.Keys) (*hub.Hub, error) {
