@@ -14,7 +14,7 @@ TIME ?= 30s
 ARGS ?=
 BASE ?= HEAD~1
 
-.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve fuzz test-long functions aws-up aws-down clean
+.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve fuzz test-long functions aws-up aws-deploy aws-smoke aws-test aws-down clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
@@ -70,7 +70,16 @@ functions: ## every Lambda function as a zip under bin/functions
 aws-up: ## start the emulated AWS, without Docker
 	@localstack/up
 
-aws-down: ## stop the emulated AWS
+aws-deploy: ## build the stack and deploy it to the emulated AWS
+	@tools/aws-deploy.sh
+
+aws-smoke: ## one ask at the deployed stack, to its verified answer
+	@tools/aws-smoke.sh
+
+aws-test: ## every real-time test on mash serve and a deployed stack
+	@tools/aws-test.sh
+
+aws-down: ## stop the emulated AWS; what is deployed goes with it
 	@localstack/down
 
 clean: ## remove what was built; .tools/ stays

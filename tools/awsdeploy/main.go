@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -56,10 +57,13 @@ func main() {
 	flag.StringVar(&d.MashAWS, "mash-aws", "bin/mash-aws", "the `program` that makes the owner")
 	flag.StringVar(&d.Endpoint, "endpoint", "", "the `URL` at which AWS answers")
 	flag.StringVar(&d.Stack, "stack", "MashTest", "the `name` of the stack")
-	flag.StringVar(&d.Callback, "callback", "", "the `host:port` to which the hub may push")
+	flag.StringVar(&d.Callback, "callback", "", "the `host:port` to which the hub may push; else that of before, or a free port")
 	out := flag.String("out", ".tools/aws-stack.json", "the `file` to write")
 	flag.Parse()
 	d.Region = os.Getenv("AWS_REGION")
+	if d.Callback == "" {
+		d.Callback = callbackOf(*out)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, d, *out); err != nil {
@@ -75,7 +79,7 @@ func run(ctx context.Context, d deployment, out string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(assembly)
+	defer os.RemoveAll(assembly) //nolint:errcheck // what is left lies among the temporary files
 	began := time.Now()
 	s, err := d.synthesise(ctx, assembly)
 	if err != nil {
@@ -102,6 +106,20 @@ func run(ctx context.Context, d deployment, out string) error {
 	}
 	took("made its owner")
 	return write(out, made)
+}
+
+// callbackOf returns the address for callbacks of the deployment before, so that nothing changes, or a free one.
+func callbackOf(file string) string {
+	var before Stack
+	if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &before) == nil && before.Callback != "" { //nolint:gosec // G304: the caller's
+		return before.Callback
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing was written
+	return l.Addr().String()
 }
 
 // describe makes the owner and says what there is.

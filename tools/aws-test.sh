@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# make aws-test: deploys the whole stack to an emulated AWS of its own, runs every real-time test on mash serve and on the
+# stack, and fails unless both are the same tests and all of them pass. It leaves no process behind.
+. "$(dirname "$0")/parts.sh"
+
+export AWS_HOME=$PWD/.tools/aws-test # beside the one of make aws-up, which stays as it is
+stack=$AWS_HOME-stack.json
+
+end_emulator() { localstack/down >"$scratch/down" 2>&1 || cat "$scratch/down"; }
+on_exit=(end_emulator cleanup)
+
+# Nothing but these two is asked for, and both of them are: the tool that compares them sees to it.
+tests() {
+	env -u MASH_DYNAMO_ENDPOINT -u MASH_REQUIRE_ALL MASH_TEST_STACK="$stack" \
+		"$bin/engines" -list "$AWS_HOME-list" SQLite,AWS -- -count=1 -parallel 12 -timeout 15m ./pkg/realtime
+}
+
+# nothing_left ends the emulator and looks for what it, or a function on it, has left running.
+nothing_left() {
+	local pid left
+	pid=$(cat "$AWS_HOME/pid" 2>/dev/null || true)
+	localstack/down || return 1
+	for _ in $(seq 50); do
+		left=$(ps -eo pid=,stat=,args= | awk -v pid="$pid" -v home="$AWS_HOME/" \
+			'$2 !~ /^Z/ && ($1 == pid || index($0, home) && !/awk/)')
+		[ -n "$left" ] || return 0
+		sleep 0.1
+	done
+	printf 'still running:\n%s\n' "$left"
+	return 1
+}
+
+end_emulator # of a run that was broken off
+rm -f "$stack"
+go -C tools build -o "../$bin/" ./engines
+part 'deploy' tools/aws-deploy.sh
+if [ -s "$stack" ]; then part 'real-time tests on mash serve and on AWS' tests; fi
+part 'take it down' nothing_left
+
+finish
