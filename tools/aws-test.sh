@@ -12,7 +12,7 @@ on_exit=(end_emulator cleanup)
 # Nothing but these two is asked for, and both of them are: the tool that compares them sees to it.
 tests() {
 	env -u MASH_DYNAMO_ENDPOINT -u MASH_REQUIRE_ALL MASH_TEST_STACK="$stack" \
-		"$bin/engines" -list "$AWS_HOME-list" SQLite,AWS -- -count=1 -parallel 12 -timeout 15m ./pkg/realtime
+		"$bin/engines" -list "$AWS_HOME-list" SQLite,AWS -- -count=1 -timeout 15m ./pkg/realtime
 }
 
 # nothing_left ends the emulator and looks for what it, or a function on it, has left running.

@@ -15,6 +15,7 @@ packages() {
 	[ -e /usr/include/stdlib.h ] || want+=(libc6-dev)
 	have python3 || want+=(python3)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || want+=(python3-venv)
+	have node || want+=(nodejs)
 	if [ ${#want[@]} -eq 0 ]; then
 		echo 'all there'
 	elif [ "$(id -u)" -eq 0 ] && have apt-get; then
@@ -55,6 +56,7 @@ else
 	left_out 'the shared cases' 'a folder of them, named by CASES='
 fi
 part 'behaviours' tools/behaviours.sh
+part 'the deployed stack, on an emulated AWS' tools/aws-test.sh
 part "crash, $rounds rounds" env ROUNDS="$rounds" tools/crash.sh
 
 finish

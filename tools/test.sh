@@ -17,12 +17,12 @@ part 'tests' "$bin/gotestcount" -timeout 15m ./...
 # Where the hub is run by many at once, over SQLite, for the emulator would only be waited for. The rest of the tests runs
 # under the race detector in make check.
 if [ "$(go env CGO_ENABLED)" = 1 ] && have "$(go env CC)"; then
-	concurrent=(./pkg/record/... ./pkg/sqlitestore/... ./pkg/hub/... ./pkg/controlapi/... ./pkg/localhub/...)
+	concurrent=(./pkg/record/... ./pkg/sqlitestore/... ./pkg/hub/... ./pkg/controlapi/... ./pkg/localhub/... ./pkg/realtime/...)
 	part 'race detector on the stores and the hub' \
 		env -u MASH_DYNAMO_ENDPOINT "$bin/gotestcount" -race -timeout 15m "${concurrent[@]}"
 else
 	left_out 'the race detector' 'gcc and the C headers (Debian: gcc libc6-dev)'
 fi
 
-left_out 'lint, behaviours and crashes' 'make check, which runs everything'
+left_out 'lint, behaviours, crashes and the deployed stack' 'make check, which runs everything'
 finish
