@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/realtime"
@@ -32,6 +33,7 @@ func Test(e Emulator) Stage {
 	s.Architecture = runtime.GOARCH
 	s.Functions = "../bin/functions/" + runtime.GOARCH
 	s.Hub = realtime.Settings()
+	s.Hub.Grace = 2 * time.Second
 	s.LogDays = 1
 	s.Emulator = &e
 	return s
