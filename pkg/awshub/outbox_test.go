@@ -167,6 +167,31 @@ func TestRecordsOfTheStreamMayComeAnyHow(t *testing.T) {
 	}
 }
 
+// TestTheSweepEndsWhatLastedLongAndLeavesThePushToItsExecution is about a deadline too far away for a timer.
+func TestTheSweepEndsWhatLastedLongAndLeavesThePushToItsExecution(t *testing.T) {
+	t.Parallel()
+	c := raise(t, 2*time.Minute)
+	d := &drive{stack: c.stack, bot: c.bot}
+	request := doc{"mode": "confirm", "allowed_resolvers": []string{"human:alice"}, "callback": doc{
+		"mode": "push", "url": c.url, "auth": doc{"scheme": "hmac", "secret_ref": hub.PushSecretRef},
+	}}
+	id := d.submitted("k", 30*time.Hour, 29*time.Hour, request)
+	c.sweepOnce()
+	if o := c.outcome(id); o.Status != ma2h.StatusExpired {
+		t.Fatalf("the sweep leaves it %s", o.Status)
+	}
+	if got := c.receiver.of(id)[id]; got != 0 {
+		t.Errorf("the sweep has pushed %d times", got)
+	}
+	c.brings(c.stream.records())
+	c.until("it is pushed", func() bool { return c.receiver.of(id)[id] > 0 })
+	c.machines.running.Wait()
+	c.sweepOnce()
+	if got := c.receiver.of(id)[id]; got != 1 {
+		t.Errorf("%d pushes", got)
+	}
+}
+
 // TestWhateverFailsForAWhile: expiry and pushes happen all the same, reads are right all along, and when it works again
 // nothing happens twice.
 func TestWhateverFailsForAWhile(t *testing.T) {

@@ -32,6 +32,15 @@ type rig struct {
 	machine  map[hub.TimerKind]*string
 }
 
+// emulated runs a test where there is an emulator.
+func emulated(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Parallel()
+	if dynamotest.Wanted(t) {
+		test(t, newRig(t))
+	}
+}
+
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, client: sfn.NewFromConfig(dynamotest.Config(dynamotest.Transport(t))), machine: map[hub.TimerKind]*string{}}
@@ -131,8 +140,11 @@ func (r *rig) start(kind hub.TimerKind, at time.Time) {
 }
 
 func TestAnExpiryIsCalledAtItsTimeAndAgainUntilItIsDone(t *testing.T) {
-	t.Parallel()
-	r, at := newRig(t), time.Now().Add(1200*time.Millisecond)
+	emulated(t, expiry)
+}
+
+func expiry(t *testing.T, r *rig) {
+	at := time.Now().Add(1200 * time.Millisecond)
 	r.start(hub.TimerExpiry, at)
 	token, in := r.called()
 	if time.Now().Before(at) {
@@ -158,43 +170,43 @@ func TestAnExpiryIsCalledAtItsTimeAndAgainUntilItIsDone(t *testing.T) {
 }
 
 func TestACallbackIsCalledAtOnce(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.start(hub.TimerCallback, time.Now().Add(time.Hour)) // an attempt that is too early does nothing
-	token, _ := r.called()
-	r.answer(token, "{}")
-	if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusSucceeded {
-		t.Errorf("ends as %s", got)
-	}
+	emulated(t, func(t *testing.T, r *rig) {
+		r.start(hub.TimerCallback, time.Now().Add(time.Hour)) // an attempt that is too early does nothing
+		token, _ := r.called()
+		r.answer(token, "{}")
+		if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusSucceeded {
+			t.Errorf("ends as %s", got)
+		}
+	})
 }
 
 func TestStartingAgainIsFine(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	for range 2 {
+	emulated(t, func(t *testing.T, r *rig) {
+		for range 2 {
+			r.start(hub.TimerCallback, time.Now())
+		}
+		token, _ := r.called()
 		r.start(hub.TimerCallback, time.Now())
-	}
-	token, _ := r.called()
-	r.start(hub.TimerCallback, time.Now())
-	r.answer(token, "{}")
-	if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusSucceeded {
-		t.Errorf("ends as %s", got)
-	}
-	r.start(hub.TimerCallback, time.Now().Add(time.Minute)) // another time, but the same name
-	r.ends(hub.TimerCallback)                               // is still the only one
+		r.answer(token, "{}")
+		if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusSucceeded {
+			t.Errorf("ends as %s", got)
+		}
+		r.start(hub.TimerCallback, time.Now().Add(time.Minute)) // another time, but the same name
+		r.ends(hub.TimerCallback)                               // is still the only one
+	})
 }
 
 func TestAFailedCallIsMadeAgain(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.start(hub.TimerCallback, time.Now())
-	token, _ := r.called()
-	r.fail(token, "Lambda.TooManyRequestsException")
-	token, _ = r.called()
-	r.answer(token, "{}")
-	if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusSucceeded {
-		t.Errorf("ends as %s", got)
-	}
+	emulated(t, func(t *testing.T, r *rig) {
+		r.start(hub.TimerCallback, time.Now())
+		token, _ := r.called()
+		r.fail(token, "Lambda.TooManyRequestsException")
+		token, _ = r.called()
+		r.answer(token, "{}")
+		if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusSucceeded {
+			t.Errorf("ends as %s", got)
+		}
+	})
 }
 
 // TestWhatIsWrongFails: the emulator would take a time that is none for one that has come.
@@ -205,14 +217,14 @@ func TestWhatIsWrongFails(t *testing.T) {
 		"an input that is none":              func(r *rig, token *string) { r.fail(token, "InvalidInput") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			r.start(hub.TimerCallback, time.Now())
-			token, _ := r.called()
-			end(r, token)
-			if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusFailed {
-				t.Errorf("ends as %s", got)
-			}
+			emulated(t, func(t *testing.T, r *rig) {
+				r.start(hub.TimerCallback, time.Now())
+				token, _ := r.called()
+				end(r, token)
+				if got := r.ends(hub.TimerCallback); got != types.ExecutionStatusFailed {
+					t.Errorf("ends as %s", got)
+				}
+			})
 		})
 	}
 }
