@@ -14,7 +14,7 @@ TIME ?= 30s
 ARGS ?=
 BASE ?= HEAD~1
 
-.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve fuzz test-long functions aws-up aws-deploy aws-smoke aws-test aws-down clean
+.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve bench-aws fuzz test-long functions aws-up aws-deploy aws-smoke aws-test aws-versions aws-down clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
@@ -58,6 +58,9 @@ bench: ## the hub against its store, and how fast an answer arrives
 bench-serve: ## start and idle memory of serve against BASE=commit
 	@BASE='$(BASE)' ROUNDS='$(ROUNDS)' tools/bench-serve.sh
 
+bench-aws: ## functions: sizes, starts, and requests against an empty one
+	@tools/bench-aws.sh
+
 fuzz: ## every fuzz test for TIME=30s
 	@TIME='$(TIME)' tools/fuzz.sh
 
@@ -78,6 +81,9 @@ aws-smoke: ## one ask at the deployed stack, to its verified answer
 
 aws-test: ## every real-time test on mash serve and a deployed stack
 	@tools/aws-test.sh
+
+aws-versions: ## the functions of BASE=commit beside these, on one table
+	@BASE='$(BASE)' tools/aws-versions.sh
 
 aws-down: ## stop the emulated AWS; what is deployed goes with it
 	@localstack/down

@@ -2,7 +2,7 @@
 // bootstrap. The same program makes the same zip, so that a deployment changes nothing that has not changed. It prints
 // the sizes, and fails on one that is too large.
 //
-//	lambdazip -max 6000000 FOLDER
+//	lambdazip -max 6000000 -level 9 FOLDER
 package main
 
 import (
@@ -25,11 +25,12 @@ var made = time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)
 func main() {
 	log.SetFlags(0)
 	limit := flag.Int64("max", 6_000_000, "most bytes of one zip")
+	level := flag.Int("level", flate.BestCompression, "how hard to press, from 1 to 9")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		log.Fatal("usage: lambdazip [-max BYTES] FOLDER")
+		log.Fatal("usage: lambdazip [-max BYTES] [-level N] FOLDER")
 	}
-	if err := run(flag.Arg(0), *limit); err != nil {
+	if err := run(flag.Arg(0), *limit, *level); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -41,7 +42,7 @@ type packed struct {
 	err         error
 }
 
-func run(folder string, limit int64) error {
+func run(folder string, limit int64, level int) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func run(folder string, limit int64) error {
 			all = append(all, &packed{name: e.Name()})
 		}
 	}
-	packAll(folder, all)
+	packAll(folder, all, level)
 	large := 0
 	fmt.Printf("%-16s %11s %11s\n", "function", "program", "zip")
 	for _, p := range all {
@@ -73,7 +74,7 @@ func run(folder string, limit int64) error {
 }
 
 // packAll packs as many at once as there are processors.
-func packAll(folder string, all []*packed) {
+func packAll(folder string, all []*packed, level int) {
 	var packing sync.WaitGroup
 	places := make(chan struct{}, runtime.NumCPU())
 	for _, p := range all {
@@ -81,14 +82,14 @@ func packAll(folder string, all []*packed) {
 		packing.Go(func() {
 			defer func() { <-places }()
 			program := filepath.Join(folder, p.name)
-			p.whole, p.size, p.err = pack(program, program+".zip")
+			p.whole, p.size, p.err = pack(program, program+".zip", level)
 		})
 	}
 	packing.Wait()
 }
 
 // pack writes the zip of a program and returns the bytes of both.
-func pack(program, to string) (whole, size int64, err error) {
+func pack(program, to string, level int) (whole, size int64, err error) {
 	in, err := os.Open(program) //nolint:gosec // a file of the folder that the caller named
 	if err != nil {
 		return 0, 0, err
@@ -103,17 +104,17 @@ func pack(program, to string) (whole, size int64, err error) {
 			err = closed
 		}
 	}()
-	if whole, err = deflate(out, in); err != nil {
+	if whole, err = deflate(out, in, level); err != nil {
 		return 0, 0, err
 	}
 	size, err = out.Seek(0, io.SeekCurrent)
 	return whole, size, err
 }
 
-func deflate(out io.Writer, in io.Reader) (int64, error) {
+func deflate(out io.Writer, in io.Reader, level int) (int64, error) {
 	z := zip.NewWriter(out)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(w, flate.BestCompression)
+		return flate.NewWriter(w, level)
 	})
 	header := &zip.FileHeader{Name: "bootstrap", Method: zip.Deflate, Modified: made}
 	header.SetMode(0o755)
