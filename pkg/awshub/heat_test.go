@@ -148,12 +148,12 @@ func (h *heatTable) fill(s *stack, bots []string, alice, receiver string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	ids := map[string][]string{}
+	ids, created := map[string][]string{}, time.Now().UTC().Format(time.RFC3339)
 	submits := func(key string, request doc) func(int) {
 		ids[key] = make([]string, crowd)
 		return func(i int) {
 			e := ask(key, request, time.Time{})
-			e["agent"] = doc{"id": fmt.Sprintf("bot%d", i), "run_id": "r"}
+			e["agent"], e["created_at"] = doc{"id": fmt.Sprintf("bot%d", i), "run_id": "r"}, created
 			ids[key][i] = s.must(submit, "POST", "/v1/messages", bots[i], e, http.StatusAccepted)["id"].(string)
 		}
 	}
