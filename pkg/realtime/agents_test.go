@@ -74,19 +74,24 @@ func TestARevokedAgentStopsWaiting(t *testing.T) {
 	onEngines(t, func(s *server) {
 		bot := s.agent("bot")
 		id := bot.accepted(s.ask())
-		told := make(chan *answer)
+		type end struct {
+			answer *answer
+			at     time.Time
+		}
+		told := make(chan end)
 		go func() {
-			for end := time.Now().Add(patience); ; {
-				a, err := s.try(request{method: http.MethodGet, path: "/v1/messages/" + id + "?wait=3600", token: bot.token})
-				if err != nil || a.status != http.StatusOK || time.Now().After(end) {
-					told <- a
-					return
-				}
+			a, err := s.try(request{method: http.MethodGet, path: "/v1/messages/" + id + "?wait=3600", token: bot.token})
+			if err != nil {
+				s.t.Error(err)
 			}
+			told <- end{a, time.Now()}
 		}()
+		bot.pull(id, "?wait=0.5").is(http.StatusOK) // the longer wait has begun by its end
 		s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
-		if a := <-told; a == nil || a.status != http.StatusUnauthorized {
-			s.t.Errorf("the wait of a revoked agent ended as %+v, want 401", a)
+		revoked := time.Now()
+		if got := <-told; got.answer != nil && got.answer.status != http.StatusUnauthorized {
+			s.t.Errorf("the wait ended %s after the agent was revoked, as %d %s; want 401", got.at.Sub(revoked), got.answer.status,
+				got.answer.body)
 		}
 	})
 }
