@@ -54,7 +54,7 @@ func tick(ctx context.Context, rung chan<- struct{}) {
 }
 
 // idle is a hub.Clockwork that arms nothing: a function stands still once it has answered, so a timer in it would go off
-// whenever the next event comes, or never. What is due stands in the record, and the sweep makes it certain.
+// whenever the next event comes, or never. What is due stands in the record, which the stream brings to the outbox.
 type idle struct{}
 
 var _ hub.Clockwork = idle{}
