@@ -10,11 +10,12 @@ ANSWER ?=
 CASES ?=
 ROUNDS ?=
 STORES ?= SQLite,DynamoDB
+STAGE ?= production
 TIME ?= 30s
 ARGS ?=
 BASE ?= HEAD~1
 
-.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve bench-aws fuzz test-long functions aws-up aws-deploy aws-smoke aws-test aws-versions aws-down clean
+.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve bench-aws fuzz test-long functions synth deploy aws-up aws-deploy aws-smoke aws-test aws-versions aws-down clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
@@ -37,7 +38,7 @@ test: ## every test that can run here; Go and make are enough
 check: ## what CI runs; what is missing fails (CASES=folder adds to it)
 	@CASES='$(CASES)' ROUNDS='$(ROUNDS)' STORES='$(STORES)' tools/check.sh
 
-lint: ## golangci-lint over the module and tools
+lint: ## golangci-lint over the module, tools and infra
 	@tools/lint.sh
 
 vuln: ## govulncheck, where its database can be reached
@@ -69,6 +70,12 @@ test-long: ## the tests with what takes minutes: mutated inputs, races
 
 functions: ## every Lambda function as a zip under bin/functions
 	@tools/functions.sh
+
+synth: ## every stage's functions and CloudFormation template
+	@tools/synth.sh
+
+deploy: ## the stack to AWS (STAGE=production)
+	@STAGE='$(STAGE)' ARGS='$(ARGS)' tools/deploy.sh
 
 aws-up: ## start the emulated AWS, without Docker
 	@localstack/up

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -14,10 +15,16 @@ import (
 )
 
 func main() {
+	architecture := flag.Bool("architecture", false, "print what architecture the stage's functions are for, and no more")
+	flag.Parse()
 	defer jsii.Close()
 	app := newApp(nil)
 	name, _ := app.Node().TryGetContext(jsii.String("stage")).(string)
 	stage, err := stageNamed(name, os.Getenv)
+	if err == nil && *architecture {
+		fmt.Println(stage.Architecture)
+		return
+	}
 	if err == nil {
 		_, err = newStack(app, stage)
 	}

@@ -20,6 +20,9 @@ import (
 //go:generate go test -run ^TestTemplate$ . -update
 var update = flag.Bool("update", false, "write the templates under testdata anew")
 
+// templates names a folder for the templates as they are, for tools that look at them.
+var templates = flag.String("templates", "", "write the templates of both stages into this `folder`")
+
 // TestMain leaves everything out where there is no Node, in which the CDK runs, unless MASH_REQUIRE_ALL is 1.
 func TestMain(m *testing.M) {
 	flag.Parse()

@@ -16,6 +16,12 @@ import (
 // deployment. Run go generate to write them anew.
 func TestTemplate(t *testing.T) {
 	each(t, func(t *testing.T, s *synthesis) {
+		if *templates != "" {
+			name := s.Stage.Stack + ".template.json"
+			if err := os.WriteFile(filepath.Join(*templates, name), []byte(text(s.Template.whole)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 		file := filepath.Join("testdata", s.Stage.Stack+".json")
 		got := s.readable(t)
 		if *update {

@@ -37,12 +37,15 @@ formatted() {
 }
 
 test_tools
+quiet_cdk
 
 part 'packages of the system' packages
 part 'gofmt' formatted
 part 'go mod tidy' go mod tidy -diff
 part 'go mod tidy, tools' go -C tools mod tidy -diff
+part 'go mod tidy, infra' go -C infra mod tidy -diff
 part 'go vet' go vet ./...
+part 'go vet, infra' go -C infra vet ./...
 part 'go vet, with the tests that have tags' go vet -tags cases,crash,bench ./...
 part 'lint' tools/lint.sh
 part 'build with -tags ackbeforecommit' go build -tags ackbeforecommit -o "$scratch/" ./cmd/...
@@ -55,6 +58,10 @@ else
 	part 'tests under the race detector' "$bin/gotestcount" -race -shuffle=on -timeout 20m ./...
 	left_out 'the shared cases' 'a folder of them, named by CASES='
 fi
+templates=$scratch/templates
+mkdir "$templates"
+part 'templates of the stack' in_infra "../$bin/gotestcount" -count=1 -timeout 15m ./... -args -templates "$templates"
+part 'cfn-lint' tools/cfn-lint.sh "$templates"
 part 'behaviours' tools/behaviours.sh
 part 'the deployed stack, on an emulated AWS' tools/aws-test.sh
 part "crash, $rounds rounds" env ROUNDS="$rounds" tools/crash.sh

@@ -68,6 +68,14 @@ finish() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# in_infra COMMAND...: runs it in infra/, a module of its own.
+in_infra() { (cd infra && "$@"); }
+
+# quiet_cdk: the CDK warns of versions of Node, and runs an app twice for a look that cfn-lint has too.
+quiet_cdk() {
+	export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20 JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION=1 CDK_VALIDATION=false
+}
+
 # test_tools builds the programs that count.
 test_tools() { go -C tools build -o "../$bin/" ./gotestcount ./behaviours; }
 

@@ -14,6 +14,13 @@ fi
 part 'go vet' go vet ./...
 part 'tests' "$bin/gotestcount" -timeout 15m ./...
 
+if have node; then
+	quiet_cdk
+	part 'templates of the stack' in_infra "../$bin/gotestcount" -timeout 15m ./...
+else
+	left_out 'the tests of the stack on AWS' 'Node, in which the CDK runs (Debian: nodejs)'
+fi
+
 # Where the hub is run by many at once, over SQLite, for the emulator would only be waited for. The rest of the tests runs
 # under the race detector in make check.
 if [ "$(go env CGO_ENABLED)" = 1 ] && have "$(go env CC)"; then
@@ -24,5 +31,5 @@ else
 	left_out 'the race detector' 'gcc and the C headers (Debian: gcc libc6-dev)'
 fi
 
-left_out 'lint, behaviours, crashes and the deployed stack' 'make check, which runs everything'
+left_out 'lint, cfn-lint, behaviours, crashes and the deployed stack' 'make check, which runs everything'
 finish
