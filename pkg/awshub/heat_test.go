@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mash-hub/mash/pkg/dynamostore"
@@ -142,6 +143,8 @@ func (h *heatTable) row(operation string, do func(agent int), want map[string]in
 func (h *heatTable) fill(s *stack, bots []string, alice, receiver string) {
 	h.t.Helper()
 	callback := doc{"mode": "push", "url": receiver + "/cb", "auth": doc{"scheme": "hmac", "secret_ref": hub.PushSecretRef}}
+	first := s.function(endpoint.Submit)                 // which counts what an agent has open, now and then
+	s.config.Settings = `{"grace":"2m","inbox_depth":0}` // and from here on never, so that time plays no part
 	submit, pull, resolve := s.function(endpoint.Submit), s.function(endpoint.Pull), s.function(endpoint.Resolve)
 	cancel, ack := s.function(endpoint.Cancel), s.function(endpoint.Ack)
 	deliver, err := s.config.Deliverer(h.t.Context())
@@ -149,7 +152,7 @@ func (h *heatTable) fill(s *stack, bots []string, alice, receiver string) {
 		h.t.Fatal(err)
 	}
 	ids, created := map[string][]string{}, time.Now().UTC().Format(time.RFC3339)
-	submits := func(key string, request doc) func(int) {
+	submits := func(submit lambda.Handler, key string, request doc) func(int) {
 		ids[key] = make([]string, crowd)
 		return func(i int) {
 			e := ask(key, request, time.Time{})
@@ -174,16 +177,16 @@ func (h *heatTable) fill(s *stack, bots []string, alice, receiver string) {
 	}
 	const get, put, transact, query = "BatchGetItem", "PutItem", "TransactWriteItems", "Query"
 	pushed := doc{"mode": "confirm", "allowed_resolvers": []string{"human:alice"}, "callback": callback}
-	h.row("submit, the first of an agent", submits("k", confirm), map[string]int{get: 1, query: 1, transact: 1})
-	h.row("submit", submits("c", confirm), map[string]int{get: 1, transact: 1})
-	h.row("submit again (replay)", submits("c", confirm), map[string]int{get: 1})
+	h.row("submit, the first of an agent", submits(first, "k", confirm), map[string]int{get: 1, query: 1, transact: 1})
+	h.row("submit", submits(submit, "c", confirm), map[string]int{get: 1, transact: 1})
+	h.row("submit again (replay)", submits(submit, "c", confirm), map[string]int{get: 1})
 	h.row("pull, open", pulls, map[string]int{get: 1})
 	h.row("cancel", cancels, map[string]int{get: 1, put: 1})
 	h.row("resolve by a person", resolves("k"), map[string]int{get: 1, transact: 1})
 	h.row("pull, the outcome", pulls, map[string]int{get: 1, put: 1})
 	h.row("pull, once more", pulls, map[string]int{get: 1})
 	h.row("ack", acks, map[string]int{get: 1, put: 1})
-	h.row("submit with a callback", submits("p", pushed), map[string]int{get: 1, transact: 1})
+	h.row("submit with a callback", submits(submit, "p", pushed), map[string]int{get: 1, transact: 1})
 	h.row("resolve by a person, with a callback", resolves("p"), map[string]int{get: 1, transact: 1})
 	h.row("push attempt", delivers, map[string]int{get: 2, put: 1})
 }
