@@ -1,0 +1,98 @@
+package awshub_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/sfnclock"
+)
+
+func (d *drive) sweep() {
+	d.old("old")
+	d.late("late")
+	d.owed()
+	sweep := d.sweeper()
+	for end := time.Now().Add(patience); ; {
+		if _, err := sweep(d.t.Context()); err != nil {
+			d.t.Fatal(err)
+		}
+		if got, _ := d.receiver.attempts(); len(got) >= 2 { // of what was late, and of what was owed
+			return
+		}
+		if time.Now().After(end) {
+			d.t.Fatal("the sweep pushes nothing")
+		}
+	}
+}
+
+// outbox brings a record for each kind of timer, and one that has none.
+func (d *drive) outbox() {
+	batch, err := d.config.Outbox(d.t.Context())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var records []string
+	for _, id := range []string{
+		d.submitted("soon", time.Minute, time.Hour, d.pushed()), d.owed(), d.current("open"),
+	} {
+		records = append(records, d.image(id))
+	}
+	out, err := lambda.NewHandler(batch).Invoke(d.t.Context(), []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
+	if err != nil || string(out) != `{"batchItemFailures":[]}` {
+		d.t.Errorf("outbox = %s, %v", out, err)
+	}
+}
+
+// image is the stream's record of a message's state as it stands.
+func (d *drive) image(id string) string {
+	d.t.Helper()
+	key, _ := hub.StateKey(id)
+	recs, err := d.hub.Store.Get(d.t.Context(), key)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r := recs[0]
+	text := func(s string) doc { return doc{"S": s} }
+	b, err := json.Marshal(doc{"eventID": id, "eventName": "MODIFY", "dynamodb": doc{
+		"SequenceNumber": "1", "NewImage": doc{
+			"pk": text(r.Part), "sk": text(r.Sort), "rev": text(r.Rev), "kind": text(r.Kind), "body": text(string(r.Body)),
+			"due": text(fmt.Sprintf("%019d", r.Due.UnixMicro())),
+		}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (d *drive) fire() { d.execute(d.config.Firer(d.t.Context())) }
+
+func (d *drive) deliver() {
+	d.execute(d.config.Deliverer(d.t.Context()))
+	if got, _ := d.receiver.attempts(); len(got) == 0 {
+		d.t.Error("nothing was pushed")
+	}
+}
+
+// execute calls what an execution calls, for messages in every state.
+func (d *drive) execute(f awshub.Execution, err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, id := range []string{
+		"msg_" + strings.Repeat("a", ma2h.TailLength), d.old("old"), d.late("late"), d.current("open"), d.owed(),
+	} {
+		key, _ := hub.StateKey(id)
+		in := sfnclock.Input{Key: sfnclock.Key(key), At: sfnclock.Timestamp(time.Now())}
+		if _, err := f(d.t.Context(), in); err != nil {
+			d.t.Errorf("execution for %s: %v", id, err)
+		}
+	}
+}
