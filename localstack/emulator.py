@@ -90,24 +90,6 @@ def take_partial_failures() -> None:
     lambda_svc._execute_function, lambda_svc._poll_dynamodb_streams = execute_function, poll_streams
 
 
-def take_alarms_of_expressions() -> None:
-    """A template with an alarm on an expression over several metrics is refused, and with it the whole stack. No alarm goes
-    off here anyway, so such a one watches a metric that nobody writes."""
-    from ministack.services.cloudformation import provisioners
-
-    record = provisioners._cw_metric_alarm_record
-    expect("Metrics (metric math) is not supported" in inspect.getsource(record)
-           and list(inspect.signature(record).parameters) == ["name", "props"], "how alarms are made")
-
-    @functools.wraps(record)
-    def metric_alarm_record(name, props):
-        if props.get("Metrics"):
-            props = {**props, "Metrics": None, "MetricName": "expression", "Namespace": "unsupported"}
-        return record(name, props)
-
-    provisioners._cw_metric_alarm_record = metric_alarm_record
-
-
 def main() -> None:
     found = importlib.metadata.version("ministack")
     if found != MADE_FOR:
@@ -115,7 +97,6 @@ def main() -> None:
     send_at_once()
     wait_less_for_logs()
     take_partial_failures()
-    take_alarms_of_expressions()
     from ministack.app import main as serve
 
     serve()
