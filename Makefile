@@ -15,7 +15,7 @@ TIME ?= 30s
 ARGS ?=
 BASE ?= HEAD~1
 
-.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve bench-aws fuzz test-long functions synth deploy aws-up aws-deploy aws-smoke aws-test aws-versions aws-down clean
+.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve bench-aws fuzz test-long functions synth deploy aws-up aws-deploy aws-smoke aws-test aws-faults aws-versions aws-down clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
@@ -88,6 +88,9 @@ aws-smoke: ## one ask at the deployed stack, to its verified answer
 
 aws-test: ## every real-time test on mash serve and a deployed stack
 	@tools/aws-test.sh
+
+aws-faults: ## the deployed stack while its parts fail, and after
+	@tools/aws-faults.sh
 
 aws-versions: ## the functions of BASE=commit beside these, on one table
 	@BASE='$(BASE)' tools/aws-versions.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # make aws-test: deploys the whole stack to an emulated AWS of its own, runs every real-time test on mash serve and on the
-# stack, and fails unless both are the same tests and all of them pass. It leaves no process behind.
+# stack, and fails unless both are the same tests and all of them pass. Then it lets parts of the stack fail. It leaves no
+# process behind.
 . "$(dirname "$0")/parts.sh"
 
 export AWS_HOME=$PWD/.tools/aws-test # beside the one of make aws-up, which stays as it is
@@ -34,7 +35,10 @@ end_emulator # of a run that was broken off
 rm -f "$stack"
 go -C tools build -o "../$bin/" ./engines
 part 'deploy' tools/aws-deploy.sh
-if [ -s "$stack" ]; then part 'real-time tests on mash serve and on AWS' tests; fi
+if [ -s "$stack" ]; then
+	part 'real-time tests on mash serve and on AWS' tests
+	part 'parts of the stack fail' tools/aws-faults.sh
+fi
 part 'take it down' nothing_left
 
 finish
