@@ -65,18 +65,31 @@ type sweep struct {
 // run fires whatever is due, what falls due meanwhile included, until there is nothing new or its time is up. An entry
 // that stays, because its record failed or the index lags, is fired once.
 func (s *sweep) run(ctx context.Context) error {
-	for {
-		due, err := s.hub.Store.Due(ctx, s.hub.Now(), record.MaxListLimit)
-		if err != nil {
+	for fresh := true; fresh && !s.left; {
+		var err error
+		if fresh, err = s.pass(ctx); err != nil {
 			s.left = true
 			return err
 		}
-		due = slices.DeleteFunc(due, func(e record.Entry) bool { return s.seen[e] })
-		if len(due) == 0 {
-			return nil
+	}
+	if s.left {
+		s.log.WarnContext(ctx, "the sweep had no time for everything that is due")
+	}
+	return nil
+}
+
+// pass goes once through everything that is due, past what fails again and again, and says whether any of it was new.
+func (s *sweep) pass(ctx context.Context) (fresh bool, _ error) {
+	for after := (record.Entry{}); ; {
+		due, err := s.hub.Store.Due(ctx, s.hub.Now(), after, record.MaxListLimit)
+		if err != nil || len(due) == 0 {
+			return fresh, err
 		}
+		after = due[len(due)-1]
+		due = slices.DeleteFunc(due, func(e record.Entry) bool { return s.seen[e] })
+		fresh = fresh || len(due) > 0
 		if s.page(ctx, due); s.left {
-			return nil
+			return fresh, nil
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (s *Server) settle(k *control) (int, any, error) {
 func settleDue(k *control) error {
 	fired := map[record.Entry]bool{}
 	for {
-		entries, err := k.hub.Store.Due(k.r.Context(), k.hub.Now(), record.MaxListLimit)
+		entries, err := k.hub.Store.Due(k.r.Context(), k.hub.Now(), record.Entry{}, record.MaxListLimit)
 		if err != nil {
 			return err
 		}

@@ -213,7 +213,7 @@ func TestReadsThrottled(t *testing.T) {
 		t.Errorf("Index = %v, %v", got, err)
 	}
 	l.inject(20, throttle)
-	if got, err := s.Due(t.Context(), time.Now(), 10); err != nil || len(got) != 1 {
+	if got, err := s.Due(t.Context(), time.Now(), record.Entry{}, 10); err != nil || len(got) != 1 {
 		t.Errorf("Due = %v, %v", got, err)
 	}
 }
@@ -331,7 +331,7 @@ func TestRequests(t *testing.T) {
 	expect("Query", err)
 	_, err = s.Index(t.Context(), 1, "n", record.Entry{}, 2)
 	expect("Query", err)
-	_, err = s.Due(t.Context(), time.Now(), 2)
+	_, err = s.Due(t.Context(), time.Now(), record.Entry{}, 2)
 	expect(strings.TrimSpace(strings.Repeat("Query ", 16)), err)
 	expect("DeleteItem", s.Commit(t.Context(), record.Erase(a.Record.Key, a.Record.Rev)))
 	if record.AsConflict(s.Commit(t.Context(), record.Put(rec("b"), ""))) == nil {
@@ -359,7 +359,7 @@ func TestNamespaces(t *testing.T) {
 		if err != nil || len(entries) != 1 || entries[0] != (record.Entry{Key: rec("a").Key, Order: "a"}) {
 			t.Errorf("Index = %v, %v", entries, err)
 		}
-		entries, err = s.Due(t.Context(), time.Now(), 10)
+		entries, err = s.Due(t.Context(), time.Now(), record.Entry{}, 10)
 		if err != nil || len(entries) != 1 || entries[0].Key != rec("a").Key {
 			t.Errorf("Due = %v, %v", entries, err)
 		}

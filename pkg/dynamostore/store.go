@@ -115,10 +115,10 @@ func (s *Store) List(ctx context.Context, part, after string, limit int) ([]reco
 		q.ExpressionAttributeValues[":after"] = text(after)
 	}
 	var records []record.Record
-	err := s.query(ctx, part, q, limit, func(i item) error {
+	err := s.query(ctx, part, q, limit, func(i item) (bool, error) {
 		r, err := s.record(i)
 		records = append(records, r)
-		return err
+		return true, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", part, err)
@@ -126,8 +126,10 @@ func (s *Store) List(ctx context.Context, part, after string, limit int) ([]reco
 	return records, nil
 }
 
-// query calls f with up to limit items of a partition.
-func (s *Store) query(ctx context.Context, partition string, q *dynamodb.QueryInput, limit int, f func(item) error) error {
+// query calls take with one item of a partition after the other until it has taken limit of them.
+func (s *Store) query(
+	ctx context.Context, partition string, q *dynamodb.QueryInput, limit int, take func(item) (bool, error),
+) error {
 	for retry := (retry{}); limit > 0; {
 		q.Limit = aws.Int32(int32(limit))
 		out, err := s.queryPage(ctx, partition, q)
@@ -142,11 +144,14 @@ func (s *Store) query(ctx context.Context, partition string, q *dynamodb.QueryIn
 		}
 		retry.reset()
 		for _, i := range out.Items {
-			if err := f(i); err != nil {
+			taken, err := take(i)
+			if err != nil {
 				return err
 			}
+			if taken {
+				limit--
+			}
 		}
-		limit -= len(out.Items)
 		if len(out.LastEvaluatedKey) == 0 {
 			return nil
 		}

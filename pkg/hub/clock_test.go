@@ -105,7 +105,7 @@ func TestADueTimeThatMeansNothingAnyMoreIsWrittenAnew(t *testing.T) {
 	if err != nil || !again.After(noon.AddDate(0, 0, 59)) {
 		t.Errorf("Fire at the end of the old retention = %s, %v, want the end of the new one", again, err)
 	}
-	if due, err := d.Store.Due(t.Context(), d.Now(), 10); err != nil || len(due) > 0 {
+	if due, err := d.Store.Due(t.Context(), d.Now(), record.Entry{}, 10); err != nil || len(due) > 0 {
 		t.Errorf("Due = %v, %v, want nothing due", due, err)
 	}
 }

@@ -218,7 +218,7 @@ func TestReadsSettleAtTheDeadline(t *testing.T) {
 		d, r := newGracefulDesk(t)
 		id := d.submit(t, time.Hour, true).ID
 		d.at(noon.Add(time.Hour + time.Millisecond))
-		if due, err := d.Store.Due(t.Context(), d.Now(), 10); err != nil || len(due) > 0 {
+		if due, err := d.Store.Due(t.Context(), d.Now(), record.Entry{}, 10); err != nil || len(due) > 0 {
 			t.Errorf("Due = %v, %v, want nothing within the grace", due, err)
 		}
 		if err := ask(d, id); err != nil {
@@ -296,7 +296,7 @@ func TestTheSweepLeavesACallbackToItsTimer(t *testing.T) {
 	took(1)
 	d.at(timer.At.Add(grace))
 	took(2)
-	if due, err := d.Store.Due(t.Context(), d.Now().AddDate(0, 0, 29), 10); err != nil || len(due) > 0 {
+	if due, err := d.Store.Due(t.Context(), d.Now().AddDate(0, 0, 29), record.Entry{}, 10); err != nil || len(due) > 0 {
 		t.Errorf("Due = %v, %v, want nothing until the retention ends", due, err)
 	}
 }
@@ -312,7 +312,7 @@ func TestWhatWasWrittenWithoutGraceIsWrittenAnew(t *testing.T) {
 	if err := d.TakeOver(t.Context(), key(id)); err != nil || r.got > 0 {
 		t.Errorf("TakeOver = %v and %d pushes, want none yet", err, r.got)
 	}
-	if due, err := d.Store.Due(t.Context(), d.Now(), 10); err != nil || len(due) > 0 {
+	if due, err := d.Store.Due(t.Context(), d.Now(), record.Entry{}, 10); err != nil || len(due) > 0 {
 		t.Errorf("Due = %v, %v, want nothing within the grace", due, err)
 	}
 }

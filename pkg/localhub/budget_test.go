@@ -48,9 +48,9 @@ func (c *counted) Index(ctx context.Context, place int, name string, after recor
 	return c.Store.Index(ctx, place, name, after, limit)
 }
 
-func (c *counted) Due(ctx context.Context, before time.Time, limit int) ([]record.Entry, error) {
+func (c *counted) Due(ctx context.Context, before time.Time, after record.Entry, limit int) ([]record.Entry, error) {
 	c.add(1, 0)
-	return c.Store.Due(ctx, before, limit)
+	return c.Store.Due(ctx, before, after, limit)
 }
 
 func (c *counted) Commit(ctx context.Context, writes ...record.Write) error {

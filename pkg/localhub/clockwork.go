@@ -14,9 +14,11 @@ import (
 // clockwork is a hub.Clockwork within one process: a timer for what is due soon, and a sweep that finds in the store
 // whatever nobody armed, above all what was due when the process before this one died.
 type clockwork struct {
-	fire func(context.Context, record.Key) (time.Time, error)          // Hub.Fire
-	due  func(context.Context, time.Time, int) ([]record.Entry, error) // Store.Due
+	fire func(context.Context, record.Key) (time.Time, error)                        // Hub.Fire
+	due  func(context.Context, time.Time, record.Entry, int) ([]record.Entry, error) // Store.Due
 	log  *slog.Logger
+
+	swept record.Entry // where the next sweep goes on; only run's goroutine sweeps
 
 	mu      sync.Mutex
 	timers  timerHeap
@@ -149,9 +151,10 @@ func (c *clockwork) work(ctx context.Context, key record.Key) {
 	}
 }
 
-// sweep arms what the store says is due before the next sweep, and returns when to sweep again.
+// sweep arms what the store says is due before the next sweep, and returns when to sweep again: soon, to go on where it
+// ended, when there was more than one look takes.
 func (c *clockwork) sweep(ctx context.Context) time.Duration {
-	entries, err := c.due(ctx, time.Now().Add(sweepEvery), record.MaxListLimit)
+	entries, err := c.due(ctx, time.Now().Add(sweepEvery), c.swept, record.MaxListLimit)
 	if err != nil {
 		if ctx.Err() == nil {
 			c.log.Error("sweep failed and is tried again", "err", err)
@@ -162,8 +165,10 @@ func (c *clockwork) sweep(ctx context.Context) time.Duration {
 		c.Arm(ctx, e.Key, dueAt(e))
 	}
 	if len(entries) == record.MaxListLimit {
+		c.swept = entries[len(entries)-1]
 		return sweepSoon
 	}
+	c.swept = record.Entry{}
 	return sweepEvery
 }
 

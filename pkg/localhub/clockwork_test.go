@@ -3,7 +3,9 @@ package localhub
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,7 +34,7 @@ func TestClockworkKeepsItsContract(t *testing.T) {
 	hubtest.Clockwork(t, func(t *testing.T, fire hubtest.Fire) hub.Clockwork {
 		c := newClockwork(slog.New(slog.DiscardHandler))
 		c.fire = fire
-		c.due = func(context.Context, time.Time, int) ([]record.Entry, error) { return nil, nil }
+		c.due = func(context.Context, time.Time, record.Entry, int) ([]record.Entry, error) { return nil, nil }
 		ctx, cancel := context.WithCancel(context.Background())
 		var run sync.WaitGroup
 		run.Go(func() { c.run(ctx) })
@@ -60,10 +62,11 @@ func bubble(t *testing.T, test func(t *testing.T, f *firings)) {
 			next: func(record.Key, int) (time.Time, error) { return time.Time{}, nil },
 		}
 		f.clock.fire = f.fire
-		f.clock.due = func(context.Context, time.Time, int) ([]record.Entry, error) {
+		f.clock.due = func(_ context.Context, _ time.Time, after record.Entry, limit int) ([]record.Entry, error) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			return f.due, nil
+			from := slices.Index(f.due, after) + 1
+			return f.due[from:min(from+limit, len(f.due))], nil
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var run sync.WaitGroup
@@ -149,6 +152,28 @@ func TestWhatNobodyArmedIsFoundByTheSweep(t *testing.T) {
 		f.mu.Unlock()
 		if got := f.after(time.Minute, one); len(got) == 0 || got[0] != 20*time.Second {
 			t.Errorf("fired at %v, want first at 20s", got)
+		}
+	})
+}
+
+func TestTheSweepGetsPastAThousandKeysThatFail(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, f *firings) {
+		f.mu.Lock()
+		for n := range record.MaxListLimit {
+			key := record.Key{Part: "m#failing", Sort: fmt.Sprint(n)}
+			f.due = append(f.due, record.Entry{Key: key, Order: record.DueOrder(f.began)})
+		}
+		f.due = append(f.due, record.Entry{Key: one, Order: record.DueOrder(f.began.Add(time.Second))})
+		f.next = func(key record.Key, _ int) (time.Time, error) {
+			if key == one {
+				return time.Time{}, nil
+			}
+			return time.Time{}, errors.New("it fails")
+		}
+		f.mu.Unlock()
+		if got := f.after(time.Minute, one); len(got) == 0 {
+			t.Error("what lies behind a thousand keys that fail was never fired")
 		}
 	})
 }

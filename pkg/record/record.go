@@ -123,9 +123,11 @@ type Store interface {
 	// consistent: a record just written may be missing or stand at its former place. Fewer than limit means the end.
 	Index(ctx context.Context, place int, name string, after Entry, limit int) ([]Entry, error)
 
-	// Due returns up to limit entries of records whose Due is not after before, over all shards, earliest first as far
-	// as one shard goes, eventually consistent. A caller that has dealt with what it got asks again until it gets none.
-	Due(ctx context.Context, before time.Time, limit int) ([]Entry, error)
+	// Due returns up to limit entries of records whose Due is not after before, over all shards, in the order of their Due
+	// and then Key, beginning after the given Entry (the zero Entry for the beginning). It is eventually consistent, and
+	// of records that are due at the same instant, more than limit of them, it may leave some out for one that begins
+	// anew. A caller goes on after the last entry until it gets none.
+	Due(ctx context.Context, before time.Time, after Entry, limit int) ([]Entry, error)
 
 	// Commit applies all writes or none, and returns only when they are durable. When a condition does not hold it
 	// returns a *Conflict with the records that stand in the way. At most MaxWrites writes and MaxCommitBytes, no key

@@ -56,9 +56,17 @@ func ValidateIndex(place int, name string, after Entry, limit int) error {
 }
 
 // ValidateDue returns what is wrong with the arguments of a Due, or nil.
-func ValidateDue(before time.Time, limit int) error {
+func ValidateDue(before time.Time, after Entry, limit int) error {
 	if before.IsZero() {
 		return fmt.Errorf("%w: due before no time", ErrMisuse)
+	}
+	if after != (Entry{}) {
+		if _, err := DueTime(after.Order); err != nil {
+			return fmt.Errorf("%w: due after %q", ErrMisuse, after.Order)
+		}
+		if err := validateKey(after.Key); err != nil {
+			return err
+		}
 	}
 	return validateLimit(limit)
 }

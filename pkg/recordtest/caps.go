@@ -57,8 +57,10 @@ func misuse(t *testing.T, s record.Store) {
 		{"index of no name", indexing(1, "", record.Entry{}, 1)},
 		{"index by 0", indexing(1, "n", record.Entry{}, 0)},
 		{"index after no key", indexing(1, "n", record.Entry{Order: "o"}, 1)},
-		{"due by 0", dueing(time.Now(), 0)},
-		{"due at no time", dueing(time.Time{}, 1)},
+		{"due by 0", dueing(time.Now(), record.Entry{}, 0)},
+		{"due after no time", dueing(time.Now(), record.Entry{Order: "soon", Key: key("p", "k")}, 1)},
+		{"due after no key", dueing(time.Now(), record.Entry{Order: record.DueOrder(time.Now())}, 1)},
+		{"due at no time", dueing(time.Time{}, record.Entry{}, 1)},
 		{"commit of a key twice", committing(record.Check(k, ""), record.Put(rec("p", "k", "x"), ""))},
 		{"put of no kind", committing(record.Put(unkind, ""))},
 		{"put of no key", committing(record.Put(rec("", "", "x"), ""))},
@@ -95,7 +97,7 @@ func tooLarge(t *testing.T, s record.Store) {
 		{"list after a long sort", listing("p", sort, 1)},
 		{"index by too many", indexing(1, "n", record.Entry{}, record.MaxListLimit+1)},
 		{"index of a long name", indexing(1, part, record.Entry{}, 1)},
-		{"due by too many", dueing(time.Now(), record.MaxListLimit+1)},
+		{"due by too many", dueing(time.Now(), record.Entry{}, record.MaxListLimit+1)},
 		{"commit of too many", committing(writes...)},
 		{"commit of too much", committing(big[:13]...)},
 		{"put of too much", committing(record.Put(rec("p", "k", strings.Repeat("x", record.MaxRecordBytes)), ""))},
@@ -155,9 +157,9 @@ func indexing(place int, name string, after record.Entry, limit int) func(contex
 	}
 }
 
-func dueing(before time.Time, limit int) func(context.Context, record.Store) error {
+func dueing(before time.Time, after record.Entry, limit int) func(context.Context, record.Store) error {
 	return func(ctx context.Context, s record.Store) error {
-		_, err := s.Due(ctx, before, limit)
+		_, err := s.Due(ctx, before, after, limit)
 		return err
 	}
 }

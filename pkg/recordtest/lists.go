@@ -197,7 +197,7 @@ func indexFollowsTags(t *testing.T, s record.Store) {
 // due returns the sorts of what is due, in the order of names, since the shards have no common one.
 func due(t *testing.T, s record.Store, before time.Time, limit int) string {
 	t.Helper()
-	entries, err := s.Due(t.Context(), before, limit)
+	entries, err := s.Due(t.Context(), before, record.Entry{}, limit)
 	if err != nil {
 		t.Fatalf("Due = %v", err)
 	}
@@ -226,13 +226,13 @@ func dueFindsAll(t *testing.T, s record.Store) {
 	if got := due(t, s, base.Add(-time.Microsecond), 100); got != "" {
 		t.Errorf("Due before the first = %s, want none", got)
 	}
-	entries, err := s.Due(t.Context(), base, 100)
+	entries, err := s.Due(t.Context(), base, record.Entry{}, 100)
 	if err != nil || len(entries) != 1 || entries[0] != (record.Entry{Key: key("part0", "00"), Order: record.DueOrder(base)}) {
 		t.Errorf("Due at the first = %v, %v", entries, err)
 	}
 	// Who deals with what he gets, gets all, however small the limit.
 	for seen := 0; ; {
-		entries, err := s.Due(t.Context(), base.Add(time.Hour), 7)
+		entries, err := s.Due(t.Context(), base.Add(time.Hour), record.Entry{}, 7)
 		if err != nil || len(entries) > 7 {
 			t.Fatalf("Due = %d entries, %v", len(entries), err)
 		}
@@ -246,6 +246,43 @@ func dueFindsAll(t *testing.T, s record.Store) {
 				put(t, s, r, r.Rev)
 			}
 		}
+	}
+}
+
+// dueGoesOn pages through what is due without dealing with any of it, some of it due at one instant.
+func dueGoesOn(t *testing.T, s record.Store) {
+	base := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	var want []string
+	for i := range 40 {
+		r := rec(fmt.Sprintf("part%d", i), fmt.Sprintf("%02d", i), "x")
+		r.Due = base.Add(time.Duration(max(i, 10)/2) * time.Microsecond)
+		put(t, s, r, "")
+		want = append(want, r.Sort)
+	}
+	all := strings.Join(want, " ")
+	eventually(t, "Due of all", all, func() string { return due(t, s, base.Add(time.Hour), 100) })
+	for _, limit := range []int{12, 39, 40} {
+		var seen []string
+		for after := (record.Entry{}); ; {
+			page, err := s.Due(t.Context(), base.Add(time.Hour), after, limit)
+			if err != nil || len(page) > limit {
+				t.Fatalf("Due of %d = %d entries, %v", limit, len(page), err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			after = page[len(page)-1]
+			for _, e := range page {
+				seen = append(seen, e.Key.Sort)
+			}
+		}
+		if slices.Sort(seen); strings.Join(seen, " ") != all {
+			t.Errorf("Due in pages of %d = %s, want each once", limit, seen)
+		}
+	}
+	last := record.Entry{Key: key("part9", "09"), Order: record.DueOrder(base.Add(time.Hour))}
+	if got, err := s.Due(t.Context(), base, last, 10); err != nil || len(got) > 0 {
+		t.Errorf("Due after a later one = %v, %v, want none", got, err)
 	}
 }
 

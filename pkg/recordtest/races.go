@@ -160,7 +160,7 @@ func endedContext(t *testing.T, s record.Store) {
 		{"get", getting(k)},
 		{"list", listing("p", "", 1)},
 		{"index", indexing(1, "n", record.Entry{}, 1)},
-		{"due", dueing(time.Now(), 1)},
+		{"due", dueing(time.Now(), record.Entry{}, 1)},
 		{"put", committing(record.Put(rec("p", "k", "x"), ""))},
 		{"puts", committing(record.Put(rec("p", "k", "x"), ""), record.Put(rec("p", "l", "x"), ""))},
 		{"check", committing(record.Check(k, ""))},

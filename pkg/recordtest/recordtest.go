@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) record.Store) {
 		{"IndexBreaksTiesByKey", indexBreaksTies},
 		{"IndexFollowsTheTags", indexFollowsTags},
 		{"DueFindsAllShards", dueFindsAll},
+		{"DueGoesOnAfterAnEntry", dueGoesOn},
 		{"DueFollowsTheRecord", dueFollows},
 		{"EraseIsKept", eraseIsKept},
 		{"Misuse", misuse},

@@ -52,7 +52,8 @@ var queries = [numQueries]string{
 		ORDER BY order1, part, sort LIMIT ?`,
 	queryIndex2: `SELECT order2, part, sort FROM record WHERE tag2 = ? AND (order2, part, sort) > (?, ?, ?)
 		ORDER BY order2, part, sort LIMIT ?`,
-	queryDue:   `SELECT due, part, sort FROM record WHERE due <= ? ORDER BY due, part, sort LIMIT ?`,
+	queryDue: `SELECT due, part, sort FROM record WHERE due <= ? AND (due, part, sort) > (?, ?, ?)
+		ORDER BY due, part, sort LIMIT ?`,
 	querySweep: `DELETE FROM record WHERE rowid IN (SELECT rowid FROM record WHERE erase <= ? LIMIT ?)`,
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/record"
@@ -77,9 +78,13 @@ func (s *Store) Index(
 }
 
 // Due implements record.Store. Here it is never behind, and has one shard.
-func (s *Store) Due(ctx context.Context, before time.Time, limit int) ([]record.Entry, error) {
-	if err := record.ValidateDue(before, limit); err != nil {
+func (s *Store) Due(ctx context.Context, before time.Time, after record.Entry, limit int) ([]record.Entry, error) {
+	if err := record.ValidateDue(before, after, limit); err != nil {
 		return nil, err
+	}
+	from := int64(math.MinInt64)
+	if at, err := record.DueTime(after.Order); err == nil {
+		from = at.UnixMicro()
 	}
 	var found []record.Entry
 	err := s.read(ctx, func(c *conn) error {
@@ -90,7 +95,7 @@ func (s *Store) Due(ctx context.Context, before time.Time, limit int) ([]record.
 				Order: record.DueOrder(time.UnixMicro(due)),
 			})
 			return nil
-		}, before.UnixMicro(), int64(limit))
+		}, before.UnixMicro(), from, after.Key.Part, after.Key.Sort, int64(limit))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("due: %w", err)
