@@ -110,11 +110,7 @@ func (c *Client) try(ctx context.Context, r request) error {
 	if err != nil {
 		return &unusable{err}
 	}
-	client := c.HTTP
-	if client == nil {
-		client = defaultHTTP()
-	}
-	resp, err := client.Do(req)
+	resp, err := c.httpFor(req.URL.Hostname()).Do(req)
 	if err != nil {
 		return err
 	}

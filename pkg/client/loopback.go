@@ -11,26 +11,42 @@ import (
 
 // Transport returns a fresh copy of http.DefaultTransport that reaches this machine under every name that is localhost or
 // ends in .localhost, whatever the system's resolver says (RFC 6761 §6.3), and never by a proxy. So it finds a hub that an
-// emulated cloud serves at http://<id>.execute-api.localhost:4566. Calls use it where Client.HTTP is nil.
+// emulated cloud serves at http://<id>.execute-api.localhost:4566. Where Client.HTTP is nil, calls to such names go by it,
+// and all others by http.DefaultClient.
 func Transport() *http.Transport {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // a program has put something of its own there
-		return &http.Transport{Proxy: proxyOf, DialContext: dialLoopback((&net.Dialer{}).DialContext)}
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment}
+	if usual, ok := http.DefaultTransport.(*http.Transport); ok { // else a program has put something of its own there
+		t = usual.Clone()
 	}
-	t = t.Clone()
-	t.Proxy = proxyOf
+	t.Proxy = proxyUnlessLocal(t.Proxy)
+	if t.DialContext == nil {
+		t.DialContext = (&net.Dialer{}).DialContext
+	}
 	t.DialContext = dialLoopback(t.DialContext)
 	return t
 }
 
-// defaultHTTP is what calls go by unless a Client says otherwise. It is one for all, so that connections are kept.
-var defaultHTTP = sync.OnceValue(func() *http.Client { return &http.Client{Transport: Transport()} })
+// localHTTP is what calls to this machine go by. It is one for all, so that connections are kept.
+var localHTTP = sync.OnceValue(func() *http.Client { return &http.Client{Transport: Transport()} })
 
-func proxyOf(r *http.Request) (*url.URL, error) {
-	if isLocalhost(r.URL.Hostname()) {
-		return nil, nil
+// httpFor returns what a call to a host goes by.
+func (c *Client) httpFor(host string) *http.Client {
+	switch {
+	case c.HTTP != nil:
+		return c.HTTP
+	case isLocalhost(host):
+		return localHTTP()
 	}
-	return http.ProxyFromEnvironment(r)
+	return http.DefaultClient
+}
+
+func proxyUnlessLocal(usual func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) {
+		if usual == nil || isLocalhost(r.URL.Hostname()) {
+			return nil, nil
+		}
+		return usual(r)
+	}
 }
 
 type dial func(ctx context.Context, network, address string) (net.Conn, error)
