@@ -103,8 +103,13 @@ func TestBootstrapMakesAnOwnerOnce(t *testing.T) {
 	if r := e.run("token", "--stack", stack); r.code != exitError || !strings.Contains(r.stderr, "mash-aws bootstrap --stack "+stack) {
 		t.Errorf("token before bootstrap = %+v", r)
 	}
+	for _, name := range []string{"agent:alice", "human:human:alice", "alice smith", "alice\n", strings.Repeat("a", 201)} {
+		if r := e.run("bootstrap", "--stack", stack, "--owner", name); r.code != exitError || r.stdout != "" {
+			t.Errorf("bootstrap of %q = %+v, want a refusal", name, r)
+		}
+	}
 	links := map[string]bool{}
-	for _, args := range [][]string{{"--owner", "alice"}, {}, {"--owner=alice"}} {
+	for _, args := range [][]string{{"--owner", "human:alice"}, {}, {"--owner=alice"}} {
 		link := e.must(append([]string{"bootstrap", "--stack", stack}, args...)...)
 		if !strings.HasPrefix(link, "https://hub.example/in/mashp_") || links[link] {
 			t.Errorf("bootstrap %v = %s", args, link)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -69,7 +70,9 @@ func (p *program) command(ctx context.Context, name string, args []string) error
 	switch name {
 	case "bootstrap":
 		owner := flags.String("owner", "", "")
-		act = func(ctx context.Context, c awshub.Config) error { return p.bootstrap(ctx, c, *owner) }
+		act = func(ctx context.Context, c awshub.Config) error {
+			return p.bootstrap(ctx, c, strings.TrimPrefix(*owner, "human:"))
+		}
 	case "token":
 	case "help", "--help", "-help", "-h":
 		fmt.Fprint(p.stdout, helpText("mash-aws"))

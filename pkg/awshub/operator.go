@@ -30,6 +30,9 @@ var ErrNoOwner = errors.New("awshub: the hub has no owner yet")
 // Bootstrap makes the hub's keys and its owner unless they are there, and returns the owner and a link that signs the owner
 // in, once. An empty name is whoever owns the hub, or DefaultOwner. It is for an operator: no function may do it.
 func (c Config) Bootstrap(ctx context.Context, name string) (owner, link string, _ error) {
+	if err := hub.CheckPersonName(cmp.Or(name, DefaultOwner)); err != nil {
+		return "", "", err // before there are keys
+	}
 	h, err := c.Create(ctx)
 	if err != nil {
 		return "", "", err

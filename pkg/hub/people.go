@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
@@ -39,9 +42,32 @@ type Owner struct {
 // ownerKey is where it lies.
 func ownerKey() record.Key { return record.Key{Part: "meta", Sort: "owner"} }
 
+// maxPersonName is the longest name of a person, in bytes.
+const maxPersonName = 200
+
+// CheckPersonName says in one sentence why a text cannot name a person, or returns nil. It is for names to come: they can
+// never be changed.
+func CheckPersonName(name string) error {
+	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar }
+	switch {
+	case name == "":
+		return errors.New("a person needs a name")
+	case len(name) > maxPersonName:
+		return fmt.Errorf("a name of %d bytes is too long; %d are the most", len(name), maxPersonName)
+	case strings.HasPrefix(name, ma2h.HumanPrefix) || strings.HasPrefix(name, ma2h.AgentPrefix):
+		return fmt.Errorf("%q cannot name a person; leave out what stands before and with the colon", name)
+	case strings.ContainsFunc(name, odd):
+		return fmt.Errorf("%q cannot name a person; leave out blanks and control characters", name)
+	}
+	return nil
+}
+
 // EnsureOwner returns the owner of the hub's first account. The first call decides that it is the person named name, and
-// says so; later ones return the same, whatever name they give.
+// says so; later ones return the same, whatever name they give. A name that is none is refused as CheckPersonName says.
 func (h *Hub) EnsureOwner(ctx context.Context, name string) (owner *Caller, first bool, _ error) {
+	if err := CheckPersonName(name); err != nil {
+		return nil, false, err
+	}
 	o := Owner{ID: name}
 	err := h.Store.Commit(ctx, record.Put(record.Record{Key: ownerKey(), Kind: KindOwner, Body: Encode(o)}, ""))
 	first = err == nil

@@ -66,3 +66,15 @@ func TestAListenAddressThatIsNoneIsSaidToBeNone(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOwnerNeedsANameThatIsOne(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"human:ada", "agent:ada", "ada lovelace", "ada\x00", "\xff", strings.Repeat("a", 201)} {
+		folder := localhub.Folder(t.TempDir())
+		s, err := localhub.Open(t.Context(), localhub.Config{Folder: folder, Listen: "127.0.0.1:0", Owner: name})
+		if err == nil {
+			s.Close()
+			t.Errorf("a hub of %q was made", name)
+		}
+	}
+}
