@@ -60,11 +60,8 @@ func (s Stage) zip(name endpoint.Name) string { return filepath.Join(s.Functions
 // functionNames returns the names of all functions, in the order of the tables.
 func functionNames() []endpoint.Name {
 	var names []endpoint.Name
-	for _, e := range endpoint.All() {
-		names = append(names, e.Name)
-	}
-	for _, w := range endpoint.Workers() {
-		names = append(names, w.Name)
+	for _, f := range endpoint.Functions() {
+		names = append(names, f.Name)
 	}
 	return names
 }

@@ -73,10 +73,11 @@ func named(value any) string {
 }
 
 // expected returns what the row of a function allows, and what comes with its work, in words.
-func (s *synthesis) expected(t *testing.T, name endpoint.Name, a endpoint.Access) []string {
+func (s *synthesis) expected(t *testing.T, f endpoint.Function) []string {
 	t.Helper()
-	_, f := s.function(t, name)
-	log := refers(at(f.Properties, "LoggingConfig", "LogGroup"))
+	name, a := f.Name, f.Access
+	_, r := s.function(t, name)
+	log := refers(at(r.Properties, "LoggingConfig", "LogGroup"))
 	all := []string{"logs:CreateLogStream on " + log, "logs:PutLogEvents on " + log}
 	touches := name == endpoint.Outbox
 	add := func(action, on string, keys []string) {
@@ -96,7 +97,6 @@ func (s *synthesis) expected(t *testing.T, name endpoint.Name, a endpoint.Access
 	add("dynamodb:Query", "Table", parts(a.List))
 	add("dynamodb:PutItem", "Table", parts(a.Put))
 	add("dynamodb:DeleteItem", "Table", parts(a.Erase))
-	add("dynamodb:ConditionCheckItem", "Table", parts(a.Check))
 	for _, i := range a.Indexes {
 		add("dynamodb:Query", "Table/index/"+i.Name, i.Lists)
 	}
@@ -122,9 +122,9 @@ func (s *synthesis) expected(t *testing.T, name endpoint.Name, a endpoint.Access
 
 func TestEachFunctionMayDoWhatItsRowSays(t *testing.T) {
 	each(t, func(t *testing.T, s *synthesis) {
-		for name, access := range accesses() {
+		for _, f := range endpoint.Functions() {
 			var got []string
-			for _, st := range s.policy(t, name) {
+			for _, st := range s.policy(t, f.Name) {
 				keys, _ := at(st.Condition, "ForAllValues:StringLike", "dynamodb:LeadingKeys").([]any)
 				for _, action := range st.Actions {
 					for _, on := range st.Resources {
@@ -138,28 +138,17 @@ func TestEachFunctionMayDoWhatItsRowSays(t *testing.T) {
 				}
 			}
 			slices.Sort(got)
-			if diff := cmp.Diff(s.expected(t, name, access), got); diff != "" {
-				t.Errorf("what %s may do (-row +policy)\n%s", name, diff)
+			if diff := cmp.Diff(s.expected(t, f), got); diff != "" {
+				t.Errorf("what %s may do (-row +policy)\n%s", f.Name, diff)
 			}
 		}
 	})
 }
 
-func accesses() map[endpoint.Name]endpoint.Access {
-	all := map[endpoint.Name]endpoint.Access{}
-	for _, e := range endpoint.All() {
-		all[e.Name] = e.Access
-	}
-	for _, w := range endpoint.Workers() {
-		all[w.Name] = w.Access
-	}
-	return all
-}
-
 // TestConditionsHold looks at what the words of the test before leave out.
 func TestConditionsHold(t *testing.T) {
 	each(t, func(t *testing.T, s *synthesis) {
-		for name := range accesses() {
+		for _, name := range functionNames() {
 			for _, st := range s.policy(t, name) {
 				c := text(st.Condition)
 				switch on := st.Resources[0]; {
@@ -191,12 +180,11 @@ func TestPoliciesDifferWhereRowsDo(t *testing.T) {
 		}
 		return strings.Join(own, "\n")
 	}
-	all := accesses()
-	for _, x := range functionNames() {
-		for _, y := range functionNames() {
-			same := cmp.Equal(forms(all[x]), forms(all[y]))
-			if got := words(x) == words(y); got != same {
-				t.Errorf("the policies of %s and %s are the same: %t, want %t as their rows", x, y, got, same)
+	for _, x := range endpoint.Functions() {
+		for _, y := range endpoint.Functions() {
+			same := cmp.Equal(forms(x.Access), forms(y.Access))
+			if got := words(x.Name) == words(y.Name); got != same {
+				t.Errorf("the policies of %s and %s are the same: %t, want %t as their rows", x.Name, y.Name, got, same)
 			}
 		}
 	}
@@ -205,7 +193,7 @@ func TestPoliciesDifferWhereRowsDo(t *testing.T) {
 // forms returns what of a row a policy can tell: kinds in one part are one to it.
 func forms(a endpoint.Access) []any {
 	return []any{
-		partsOf(a.Get), partsOf(a.List), partsOf(a.Put), partsOf(a.Erase), partsOf(a.Check), a.Indexes, a.Unwraps, a.Arms,
+		partsOf(a.Get), partsOf(a.List), partsOf(a.Put), partsOf(a.Erase), a.Indexes, a.Unwraps, a.Arms,
 	}
 }
 

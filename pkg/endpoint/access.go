@@ -3,7 +3,6 @@ package endpoint
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Access is all that one function does with the hub's records and with the services around them. The function's
@@ -14,7 +13,6 @@ type Access struct {
 	List    []string // kinds that it reads by going through their part
 	Put     []string // kinds that it writes
 	Erase   []string // kinds that it erases
-	Check   []string // kinds whose revision is a condition of another write, and which it does not write
 	Indexes []Index  // what it looks up in indexes
 
 	Unwraps bool // whether it opens the hub's keys, which takes the key service
@@ -42,7 +40,7 @@ func (a Access) Reads(kind string) bool {
 	return slices.Contains(a.Get, kind) || slices.Contains(a.List, kind)
 }
 
-// The kinds of record, as they stand in the records themselves.
+// The kinds of record that functions touch, as they stand in the records themselves.
 const (
 	kindAccount = "account"
 	kindAgent   = "agent"
@@ -50,50 +48,26 @@ const (
 	kindDeed    = "deed"
 	kindKey     = "key"
 	kindLogin   = "login"
-	kindOwner   = "owner"
 	kindPerson  = "person"
 	kindState   = "state"
 )
 
-// Place says where the records of a kind lie. A text that ends in # is the beginning of such a key, any other is the
-// whole; an empty Sort is anything.
-type Place struct{ Kind, Part, Sort string }
-
-// Places returns where each kind of record lies, in alphabetical order of the kinds. The slice is the caller's own.
-func Places() []Place {
-	return []Place{
-		{kindAccount, "a#", "account"},
-		{kindAgent, "g#", "agent"},
-		{kindContent, "m#", "content"},
-		{kindDeed, "u#", ""},
-		{kindKey, "k#hub", ""},
-		{kindLogin, "p#", "login#"},
-		{kindOwner, "meta", "owner"},
-		{kindPerson, "p#", "person"},
-		{kindState, "m#", "state"},
-	}
-}
-
-// PartOf returns the parts in which records of a kind lie, in the form of Place.Part. It panics for a kind that is none.
+// PartOf returns the parts in which records of a kind lie: a text that ends in # is the beginning of their names, any
+// other is the whole. It panics for a kind that is none.
 func PartOf(kind string) string {
-	for _, p := range Places() {
-		if p.Kind == kind {
-			return p.Part
-		}
+	switch kind {
+	case kindAccount:
+		return "a#"
+	case kindAgent:
+		return "g#"
+	case kindContent, kindState:
+		return "m#"
+	case kindDeed:
+		return "u#"
+	case kindKey:
+		return "k#hub"
+	case kindLogin, kindPerson:
+		return "p#"
 	}
 	panic(fmt.Sprintf("endpoint: no kind of record %q", kind))
-}
-
-// KindAt returns the kind of the records that lie under a key, or nothing where none do.
-func KindAt(part, sort string) string {
-	for _, p := range Places() {
-		if matches(p.Part, part) && (p.Sort == "" || matches(p.Sort, sort)) {
-			return p.Kind
-		}
-	}
-	return ""
-}
-
-func matches(place, key string) bool {
-	return key == place || strings.HasSuffix(place, "#") && strings.HasPrefix(key, place)
 }

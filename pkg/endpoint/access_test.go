@@ -5,25 +5,29 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mash-hub/mash/pkg/endpoint"
 )
 
-// accesses returns the Access of each endpoint and worker by name.
-func accesses() map[endpoint.Name]endpoint.Access {
-	all := map[endpoint.Name]endpoint.Access{}
+func TestEachEndpointAndWorkerHasAFunctionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	got := map[endpoint.Name]endpoint.Access{}
+	for _, f := range endpoint.Functions() {
+		if _, ok := got[f.Name]; ok {
+			t.Errorf("the name %q stands twice among the functions", f.Name)
+		}
+		got[f.Name] = f.Access
+	}
+	want := map[endpoint.Name]endpoint.Access{}
 	for _, e := range endpoint.All() {
-		all[e.Name] = e.Access
+		want[e.Name] = e.Access
 	}
 	for _, w := range endpoint.Workers() {
-		all[w.Name] = w.Access
+		want[w.Name] = w.Access
 	}
-	return all
-}
-
-func TestEndpointsAndWorkersHaveDifferentNames(t *testing.T) {
-	t.Parallel()
-	if got, want := len(accesses()), len(endpoint.All())+len(endpoint.Workers()); got != want {
-		t.Errorf("%d names for %d endpoints and workers", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("functions (-endpoints and workers +functions)\n%s", diff)
 	}
 	for _, w := range endpoint.Workers() {
 		if got := endpoint.WorkerOf(w.Name).Name; got != w.Name {
@@ -34,9 +38,10 @@ func TestEndpointsAndWorkersHaveDifferentNames(t *testing.T) {
 
 func TestWhatFunctionsTouchHasAPlace(t *testing.T) {
 	t.Parallel()
-	for name, a := range accesses() {
-		for _, kind := range slices.Concat(a.Get, a.List, a.Put, a.Erase, a.Check) {
-			if endpoint.PartOf(kind) == "" {
+	for _, f := range endpoint.Functions() {
+		name, a := f.Name, f.Access
+		for _, kind := range slices.Concat(a.Get, a.List, a.Put, a.Erase) {
+			if endpoint.PartOf(kind) == "" { // it panics for a kind that is none
 				t.Errorf("%s touches records of kind %q, which lie nowhere", name, kind)
 			}
 		}
@@ -60,19 +65,6 @@ func TestWhoNeedsNoCallerReadsOfNone(t *testing.T) {
 			if got, want := e.Access.Reads(kind), e.Caller != endpoint.None; got != want {
 				t.Errorf("%s is for %s and reads records of kind %s: %t", e.Name, e.Caller, kind, got)
 			}
-		}
-	}
-}
-
-func TestKindAt(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ part, sort, want string }{
-		{"a#1", "account", "account"}, {"g#1", "agent", "agent"}, {"m#1", "content", "content"}, {"m#1", "state", "state"},
-		{"u#1#2026-01-31", "0001", "deed"}, {"k#hub", "sign#1", "key"}, {"p#1", "login#1", "login"}, {"p#1", "person", "person"},
-		{"meta", "owner", "owner"}, {"meta#1", "owner", ""}, {"k#hubs", "wrap", ""}, {"m#1", "states", ""}, {"x#1", "y", ""},
-	} {
-		if got := endpoint.KindAt(c.part, c.sort); got != c.want {
-			t.Errorf("KindAt(%q, %q) = %q, want %q", c.part, c.sort, got, c.want)
 		}
 	}
 }

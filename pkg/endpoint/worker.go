@@ -2,13 +2,22 @@ package endpoint
 
 import "fmt"
 
-// Worker is a function that is no endpoint: the pages, and what happens without a request.
-type Worker struct {
+// Function is one of the functions of a deployment: there is one for each endpoint and worker.
+type Function struct {
 	Name   Name
 	Access Access
 }
 
-// The workers.
+// Functions returns every function in a fixed order: those of endpoints, then the workers. The slice is the caller's own.
+func Functions() []Function {
+	var all []Function
+	for _, e := range All() {
+		all = append(all, Function{e.Name, e.Access})
+	}
+	return append(all, Workers()...)
+}
+
+// The workers: functions that are no endpoint, for the pages and for what happens without a request.
 const (
 	Inbox   Name = "inbox"   // the pages, and every path that is no endpoint
 	Sweep   Name = "sweep"   // does what is due, each minute
@@ -17,12 +26,15 @@ const (
 	Deliver Name = "deliver" // makes one attempt at a callback, for an execution
 )
 
-// LogAttempt is the message under which workers log an attempt at a callback, with delivered, true or false. What watches
-// over a deployment counts these lines.
-const LogAttempt = "callback attempt"
+// The messages of log lines that what watches over a deployment counts.
+const (
+	LogAttempt    = "callback attempt"                                 // an attempt at a callback, with delivered, true or false
+	LogFailed     = "due work failed and is tried again"               // of the sweep, for each record
+	LogUnfinished = "the sweep had no time for everything that is due" // of the sweep, for a run
+)
 
 // Workers returns every worker in a fixed order. The slice is the caller's own.
-func Workers() []Worker {
+func Workers() []Function {
 	settle := Access{Get: kinds(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}
 	push := Access{
 		Get: kinds(kindAgent, kindContent, kindState), List: kinds(kindKey),
@@ -30,7 +42,7 @@ func Workers() []Worker {
 	}
 	sweep := push
 	sweep.Indexes = []Index{{IndexDue, kinds("due#")}}
-	return []Worker{
+	return []Function{
 		{Inbox, Access{
 			Get: kinds(kindAccount, kindContent, kindLogin, kindPerson, kindState), List: kinds(kindKey),
 			Put:     kinds(kindAccount, kindDeed, kindLogin, kindState),
@@ -45,7 +57,7 @@ func Workers() []Worker {
 }
 
 // WorkerOf returns the worker with the given name, and panics when there is none: names are constants of this package.
-func WorkerOf(name Name) Worker {
+func WorkerOf(name Name) Function {
 	for _, w := range Workers() {
 		if w.Name == name {
 			return w
