@@ -46,7 +46,8 @@ type Stage struct {
 	Emulator *Emulator
 }
 
-// Domain is a name of the operator's own. Its record in the DNS, an alias of the API's domain, is the operator's to make.
+// Domain is a name of the operator's own. Its record in the DNS is the operator's to make: an alias of the output
+// DomainTarget, in whose zone, DomainTargetZone, Route 53 looks for it; or a CNAME.
 type Domain struct {
 	Name        string // as in mash.example.com
 	Certificate string // ARN of a certificate for it, in the stack's region
@@ -80,6 +81,9 @@ func (s Stage) check() error {
 	must(s.Hub.BaseURL == "", "Hub.BaseURL is %q; leave it empty, since it is made from Domain or the API.", s.Hub.BaseURL)
 	_, err := hub.ParseSettings(s.Hub.Text())
 	must(err == nil, "Hub: %w.", err)
+	must(s.Emulator != nil || s.Hub.Grace == 0 || s.Hub.Grace >= workTimeout,
+		"Hub.Grace is %s; let it be %s or more, as long as an attempt may last, lest the sweep makes the same callback, or 0 for "+
+			"the default.", s.Hub.Grace, workTimeout)
 	must(s.Domain == nil || isHost(s.Domain.Name) && strings.HasPrefix(s.Domain.Certificate, "arn:"),
 		"Domain needs a host name and the ARN of a certificate for it.")
 	must(s.WaitingPulls >= 0, "WaitingPulls is %d; it cannot be negative.", s.WaitingPulls)

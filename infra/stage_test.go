@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestStagesAreGood(t *testing.T) {
@@ -44,6 +45,7 @@ func TestWhatCannotBeIsSaid(t *testing.T) {
 		"MemoryMB is 64":          func(s *Stage) { s.MemoryMB = 64 },
 		"Hub.BaseURL is":          func(s *Stage) { s.Hub.BaseURL = "https://x" },
 		"retention_days":          func(s *Stage) { s.Hub.RetentionDays = 0 },
+		"Hub.Grace is 29s":        func(s *Stage) { s.Hub.Grace = workTimeout - time.Second },
 		"Domain needs":            func(s *Stage) { s.Domain = &Domain{Name: "https://x.example"} },
 		"WaitingPulls is -1":      func(s *Stage) { s.WaitingPulls = -1 },
 		"RequestsPerSecond and":   func(s *Stage) { s.Burst = 0 },
@@ -58,6 +60,21 @@ func TestWhatCannotBeIsSaid(t *testing.T) {
 		} else if strings.Count(err.Error(), "\n") > 0 {
 			t.Errorf("check = %v, want one sentence", err)
 		}
+	}
+}
+
+func TestOnlyAnEmulatorHasAGraceShorterThanAnAttempt(t *testing.T) {
+	t.Parallel()
+	for _, s := range []Stage{Test(Emulator{}), Production()} {
+		s.Hub.Grace = time.Second
+		if err := s.check(); (err == nil) != (s.Emulator != nil) {
+			t.Errorf("check of %s with a grace of %s = %v", s.Stack, s.Hub.Grace, err)
+		}
+	}
+	s := Production()
+	s.Hub.Grace = workTimeout
+	if err := s.check(); err != nil {
+		t.Errorf("check with a grace of %s = %v", s.Hub.Grace, err)
 	}
 }
 

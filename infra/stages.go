@@ -27,6 +27,11 @@ func Production() Stage {
 
 // Test is the stage of the tests in real time, on an emulated AWS: Production with small windows and timeouts, on the
 // architecture of this machine, where the functions run.
+//
+// Its Grace is shorter than an attempt may last, which no other stage may have. The tests must see the sweep take over
+// within seconds, and it is enough there: their receivers answer at once, so that an attempt is written before its grace is
+// over, and the sweep, which reads the record anew, finds that nothing is owed. Where one is not yet written, the callback is
+// made twice, as any may be.
 func Test(e Emulator) Stage {
 	s := Production()
 	s.Stack = "MashTest"
