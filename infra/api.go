@@ -50,19 +50,19 @@ func (s *stack) address() *string {
 		jsii.String("https://"), s.api.ApiId(), jsii.String(".execute-api."), s.Region(), jsii.String("."), s.UrlSuffix()})
 }
 
+// domain makes the name of the operator's own, if there is one, for the stage of the API.
 func (s *stack) domain() *awsapigatewayv2.DomainMappingOptions {
 	d := s.stage.Domain
 	if d == nil {
 		return nil
 	}
-	return &awsapigatewayv2.DomainMappingOptions{
-		DomainName: awsapigatewayv2.NewDomainName(s.Stack, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
-			DomainName: jsii.String(d.Name),
-			Certificate: awscertificatemanager.Certificate_FromCertificateArn(
-				s.Stack, jsii.String("Certificate"), jsii.String(d.Certificate)),
-			SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
-		}),
-	}
+	s.domainName = awsapigatewayv2.NewDomainName(s.Stack, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
+		DomainName: jsii.String(d.Name),
+		Certificate: awscertificatemanager.Certificate_FromCertificateArn(
+			s.Stack, jsii.String("Certificate"), jsii.String(d.Certificate)),
+		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
+	})
+	return &awsapigatewayv2.DomainMappingOptions{DomainName: s.domainName}
 }
 
 // accessFormat is a line of the access log: the route in place of the path, for a path may hold the token of a link, and

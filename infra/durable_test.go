@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -52,6 +54,25 @@ func TestUpgradesNeverReplaceTheTableOrTheKeys(t *testing.T) {
 		}
 		if _, ok := s.Template.Resources["Api"]; !ok {
 			t.Error("the API has not the logical id Api: its address would change")
+		}
+	})
+}
+
+// TestOnlyAnEmulatedStackIsDestroyedInOneDeed looks into what the CDK's command goes by, since protection is no part of a
+// template.
+func TestOnlyAnEmulatedStackIsDestroyedInOneDeed(t *testing.T) {
+	each(t, func(t *testing.T, s *synthesis) {
+		file, err := os.ReadFile(filepath.Join(s.Folder, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var manifest doc
+		if err := json.Unmarshal(file, &manifest); err != nil {
+			t.Fatal(err)
+		}
+		protected, _ := at(manifest, "artifacts", s.Stage.Stack, "properties", "terminationProtection").(bool)
+		if want := s.Stage.Emulator == nil; protected != want {
+			t.Errorf("%s is protected from termination: %t, want %t", s.Stage.Stack, protected, want)
 		}
 	})
 }

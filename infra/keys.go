@@ -8,7 +8,8 @@ import (
 
 // addKeys makes the two keys: one under which DynamoDB encrypts the table, one under which the hub wraps its own keys.
 // They are two so that who reads records cannot open the hub's keys. Both outlive the stack: without them the table is
-// noise. The key policy hands the decision to the account's IAM, where each function's own policy says what it may.
+// noise. As with the table, only the pinned ids and the tests of the template keep CloudFormation from replacing them. The
+// key policy hands the decision to the account's IAM, where each function's own policy says what it may.
 func (s *stack) addKeys() {
 	key := func(id, description string) awskms.Key {
 		k := awskms.NewKey(s.Stack, jsii.String(id), &awskms.KeyProps{

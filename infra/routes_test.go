@@ -111,11 +111,22 @@ func TestADomainIsTheOnlyAddress(t *testing.T) {
 	if s.Template.Resources["Api"].Properties["DisableExecuteApiEndpoint"] != true {
 		t.Error("the API is reached under its own name, too")
 	}
-	_, domain := s.Template.one(t, "AWS::ApiGatewayV2::DomainName")
+	id, domain := s.Template.one(t, "AWS::ApiGatewayV2::DomainName")
 	if at(domain.Properties, "DomainNameConfigurations", 0, "SecurityPolicy") != "TLS_1_2" {
 		t.Errorf("the domain takes older TLS: %s", text(domain.Properties))
 	}
 	s.Template.one(t, "AWS::ApiGatewayV2::ApiMapping")
+	for output, attribute := range map[string]string{
+		"DomainTarget": "RegionalDomainName", "DomainTargetZone": "RegionalHostedZoneId",
+	} {
+		want := doc{"Fn::GetAtt": []any{id, attribute}}
+		if diff := cmp.Diff(want, s.Template.Outputs[output].Value); diff != "" {
+			t.Errorf("the output %s (-want +got)\n%s", output, diff)
+		}
+		if got, ok := made(t, production).Template.Outputs[output]; ok {
+			t.Errorf("without a domain, there is the output %s: %v", output, got)
+		}
+	}
 	_, f := s.function(t, endpoint.Submit)
 	if got := at(f.Properties, "Environment", "Variables", "MASH_BASE_URL"); got != "https://mash.example.com" {
 		t.Errorf("MASH_BASE_URL = %v", got)

@@ -26,6 +26,7 @@ type stack struct {
 	table            awsdynamodb.Table
 	api              awsapigatewayv2.HttpApi
 	baseURL          *string
+	domainName       awsapigatewayv2.DomainName // nil without a Domain
 	functions        map[endpoint.Name]awslambda.Function
 	logs             map[endpoint.Name]awslogs.LogGroup // of functions
 	machines         map[string]awsstepfunctions.CfnStateMachine
@@ -40,7 +41,8 @@ func newStack(app awscdk.App, stage Stage) (awscdk.Stack, error) {
 	}
 	s := &stack{
 		Stack: awscdk.NewStack(app, jsii.String(stage.Stack), &awscdk.StackProps{
-			Description: jsii.String("Mash: a hub between agents and people, over MA2H"),
+			Description:           jsii.String("Mash: a hub between agents and people, over MA2H"),
+			TerminationProtection: jsii.Bool(stage.Emulator == nil), // destroying it takes two deeds
 			Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{
 				GenerateBootstrapVersionRule: jsii.Bool(stage.Emulator == nil), // an emulator was never bootstrapped
 			}),
@@ -67,7 +69,7 @@ func newStack(app awscdk.App, stage Stage) (awscdk.Stack, error) {
 
 // addOutputs names what an operator and the tools must find.
 func (s *stack) addOutputs() {
-	for name, value := range map[string]*string{
+	outputs := map[string]*string{
 		"Url":             s.baseURL,
 		"Table":           s.table.TableName(),
 		"HubKey":          s.hubKey.KeyArn(),
@@ -75,7 +77,12 @@ func (s *stack) addOutputs() {
 		"CallbackMachine": s.machines[callback].AttrArn(),
 		"DeadLetters":     s.deadLetters.QueueUrl(),
 		"StreamMapping":   s.mapping.Ref(),
-	} {
+	}
+	if s.domainName != nil {
+		outputs["DomainTarget"] = s.domainName.RegionalDomainName()
+		outputs["DomainTargetZone"] = s.domainName.RegionalHostedZoneId()
+	}
+	for name, value := range outputs {
 		awscdk.NewCfnOutput(s.Stack, jsii.String(name+"Output"), &awscdk.CfnOutputProps{Value: value}).
 			OverrideLogicalId(jsii.String(name))
 	}

@@ -8,8 +8,10 @@ import (
 	"github.com/mash-hub/mash/pkg/endpoint"
 )
 
-// addTable makes the one table, in the form of dynamostore.CreateTable. It outlives the stack, and CloudFormation may not
-// replace it.
+// addTable makes the one table, in the form of dynamostore.CreateTable. It outlives the stack.
+//
+// Nothing keeps CloudFormation from replacing it: what is retained then is the old table, while a new one, empty, takes its
+// place in the stack. The pinned id and the tests of the template are all that prevents it.
 func (s *stack) addTable() {
 	s.table = awsdynamodb.NewTable(s.Stack, jsii.String("Table"), &awsdynamodb.TableProps{
 		PartitionKey:                     attribute("pk"),
