@@ -11,8 +11,8 @@ import (
 	"github.com/mash-hub/mash/pkg/endpoint"
 )
 
-// How the outbox reads the stream. What it cannot do within outboxAge is the sweep's by then, so it is set aside rather
-// than hold up what comes after it.
+// How the outbox reads the stream. What it cannot do within outboxAge is set aside rather than hold up what comes after
+// it: the sweep does it when it is due.
 const (
 	outboxBatch    = 100
 	outboxRetries  = 10

@@ -60,7 +60,7 @@ func onRecords(action string, on *string, forms []string) awsiam.PolicyStatement
 func (s *stack) readsTable() awsiam.PolicyStatement {
 	return allow("kms:Decrypt", s.tableKey.KeyArn(), map[string]any{
 		"StringEquals": map[string]any{
-			"kms:ViaService": "dynamodb." + *s.Region() + ".amazonaws.com",
+			"kms:ViaService": "dynamodb." + *s.Region() + "." + *s.UrlSuffix(),
 			"kms:EncryptionContext:aws:dynamodb:tableName": s.table.TableName(),
 		},
 	})

@@ -157,7 +157,8 @@ func TestConditionsHold(t *testing.T) {
 						t.Errorf("%s may do %v on %s without naming a key: %s", name, st.Actions, on, c)
 					}
 				case on == "TableKey":
-					if !strings.Contains(c, `"kms:ViaService"`) || !strings.Contains(c, `"kms:EncryptionContext:aws:dynamodb:tableName":{"Ref":"Table"}`) {
+					via := named(at(st.Condition, "StringEquals", "kms:ViaService"))
+					if via != "dynamodb.AWS::Region.AWS::URLSuffix" || !strings.Contains(c, `"kms:EncryptionContext:aws:dynamodb:tableName":{"Ref":"Table"}`) {
 						t.Errorf("%s may use the key of the table beyond DynamoDB and the table: %s", name, c)
 					}
 				case on == "HubKey":

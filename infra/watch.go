@@ -42,37 +42,46 @@ func (s *stack) ofDeadLetters() awscloudwatch.Metric {
 		map[string]*string{"QueueName": s.deadLetters.QueueName()})
 }
 
-// ofCallbacks is about the attempts at callbacks, each of which counts 1 if it failed and 0 if it did not: so the average
-// is the failure rate, without a calculation.
-func (s *stack) ofCallbacks(statistic string) awscloudwatch.Metric {
-	return s.metric(s.namespace(), failedCallback, statistic, nil)
+// logged is a metric that is made from what functions log.
+func (s *stack) logged(name, statistic string) awscloudwatch.Metric {
+	return s.metric(s.namespace(), name, statistic, nil)
 }
 
 func (s *stack) namespace() string { return "Mash/" + s.stage.Stack }
 
-const failedCallback = "FailedCallback"
+// The metrics that are made from logs.
+const (
+	failedCallback  = "FailedCallback"  // each attempt counts 1 if it failed and 0 if not: their average is the failure rate
+	sweptCallback   = "SweptCallback"   // attempts that the sweep makes, which are late
+	failedWork      = "FailedWork"      // records that the sweep could not do
+	unfinishedSweep = "UnfinishedSweep" // runs of the sweep that left something for want of time
+)
 
-// addCallbackMetric makes the metric of ofCallbacks from what those log that make attempts.
-func (s *stack) addCallbackMetric() {
-	for _, by := range []endpoint.Name{endpoint.Deliver, endpoint.Sweep} {
-		for _, outcome := range []struct{ name, delivered, counts string }{
-			{"Delivered", "TRUE", "0"}, {"Failed", "FALSE", "1"},
-		} {
-			pattern := `{ $.msg = "` + endpoint.LogAttempt + `" && $.delivered IS ` + outcome.delivered + ` }`
-			awslogs.NewMetricFilter(s.Stack, jsii.String(identifier(by)+outcome.name), &awslogs.MetricFilterProps{
-				LogGroup:        s.logs[by],
-				FilterPattern:   awslogs.FilterPattern_Literal(jsii.String(pattern)),
-				MetricNamespace: jsii.String(s.namespace()),
-				MetricName:      jsii.String(failedCallback),
-				MetricValue:     jsii.String(outcome.counts),
-			})
-		}
+// addLogMetrics makes these metrics.
+func (s *stack) addLogMetrics() {
+	count := func(id string, by endpoint.Name, pattern, metric, value string) {
+		awslogs.NewMetricFilter(s.Stack, jsii.String(id), &awslogs.MetricFilterProps{
+			LogGroup:        s.logs[by],
+			FilterPattern:   awslogs.FilterPattern_Literal(jsii.String("{ " + pattern + " }")),
+			MetricNamespace: jsii.String(s.namespace()),
+			MetricName:      jsii.String(metric),
+			MetricValue:     jsii.String(value),
+		})
 	}
+	says := func(message string) string { return `$.msg = "` + message + `"` }
+	attempt := says(endpoint.LogAttempt)
+	for _, by := range []endpoint.Name{endpoint.Deliver, endpoint.Sweep} {
+		count(identifier(by)+"Delivered", by, attempt+" && $.delivered IS TRUE", failedCallback, "0")
+		count(identifier(by)+"Failed", by, attempt+" && $.delivered IS FALSE", failedCallback, "1")
+	}
+	count(sweptCallback, endpoint.Sweep, attempt, sweptCallback, "1")
+	count(failedWork, endpoint.Sweep, says(endpoint.LogFailed), failedWork, "1")
+	count(unfinishedSweep, endpoint.Sweep, says(endpoint.LogUnfinished), unfinishedSweep, "1")
 }
 
 // addDashboard makes one page that says how the hub is.
 func (s *stack) addDashboard() {
-	s.addCallbackMetric()
+	s.addLogMetrics()
 	var errors, throttles []awscloudwatch.IMetric
 	for _, name := range functionNames() {
 		errors = append(errors, s.ofFunction(name, "Errors", "Sum"))
@@ -86,9 +95,13 @@ func (s *stack) addDashboard() {
 				graph("Answer times, ms", s.ofAPI("Latency", "p50"), s.ofAPI("Latency", "p95"), s.ofAPI("Latency", "p99")),
 				graph("Pulls at once", s.ofFunction(endpoint.Pull, "ConcurrentExecutions", "Maximum")),
 			},
-			{graph("Errors of functions", errors...), graph("Functions refused for concurrency", throttles...)},
 			{
-				graph("Attempts at callbacks, and those that failed", s.ofCallbacks("SampleCount"), s.ofCallbacks("Sum")),
+				graph("Errors of functions", errors...), graph("Functions refused for concurrency", throttles...),
+				graph("What the sweep did late, could not do and left",
+					s.logged(sweptCallback, "Sum"), s.logged(failedWork, "Sum"), s.logged(unfinishedSweep, "Sum")),
+			},
+			{
+				graph("Attempts at callbacks, and those that failed", s.logged(failedCallback, "SampleCount"), s.logged(failedCallback, "Sum")),
 				graph("Age of the oldest stream record, ms", s.ofFunction(endpoint.Outbox, "IteratorAge", "Maximum")),
 				graph("Dead letters", s.ofDeadLetters()),
 			},
