@@ -6,10 +6,12 @@
 base=${BASE:-HEAD~1}
 git rev-parse --verify --quiet "$base^{commit}" >/dev/null || refuse "BASE=$base names no commit"
 
+remove_base() { if [ -d "$scratch/base" ]; then git worktree remove --force "$scratch/base"; fi; }
+on_exit=(remove_base "${on_exit[@]}")
+
 build() {
 	git worktree add --quiet --detach "$scratch/base" "$base" &&
 		go -C "$scratch/base" build -o "$scratch/before" ./cmd/mash &&
-		git worktree remove --force "$scratch/base" &&
 		go build -o "$scratch/now" ./cmd/mash &&
 		go -C tools build -o "../$bin/" ./servecost
 }

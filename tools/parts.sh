@@ -93,15 +93,15 @@ emulator_missing() {
 }
 
 # emulator_up starts the emulated AWS unless MASH_DYNAMO_ENDPOINT names one or it runs already, and exports
-# MASH_DYNAMO_ENDPOINT. What it started ends with the script.
+# MASH_DYNAMO_ENDPOINT. What it started ends with the script. AWS_HOME and AWS_ENDPOINT are as in localstack/up.
 emulator_up() {
 	if [ -n "${MASH_DYNAMO_ENDPOINT:-}" ]; then return 0; fi
-	local running=
-	if kill -0 "$(cat .tools/aws/pid 2>/dev/null)" 2>/dev/null; then running=1; fi
+	local running= home=${AWS_HOME:-$PWD/.tools/aws}
+	if [ -n "${AWS_ENDPOINT:-}" ] || kill -0 "$(cat "$home/pid" 2>/dev/null)" 2>/dev/null; then running=1; fi
 	localstack/up || return 1
 	if [ -z "$running" ]; then started_emulator=1; fi
-	[ -s .tools/aws-endpoint ] || return 1
-	MASH_DYNAMO_ENDPOINT=$(cat .tools/aws-endpoint)
+	[ -s "$home-endpoint" ] || return 1
+	MASH_DYNAMO_ENDPOINT=$(cat "$home-endpoint")
 	export MASH_DYNAMO_ENDPOINT
 }
 

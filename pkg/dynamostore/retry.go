@@ -17,7 +17,7 @@ import (
 const (
 	shortestPause = 10 * time.Millisecond
 	longestPause  = 2 * time.Second
-	patience      = 20 * time.Second // less than the 29 s for which an API Gateway waits
+	patience      = 20 * time.Second // less than the 30 s for which an API Gateway waits
 	mostTries     = 24
 )
 

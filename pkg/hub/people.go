@@ -82,7 +82,8 @@ func (h *Hub) EnsureOwner(ctx context.Context, name string) (owner *Caller, firs
 	return owner, first, err
 }
 
-// Owner returns the owner of the hub's first account, or nil when nobody owns the hub yet.
+// Owner returns the owner of the hub's first account, or nil when nobody owns the hub yet. An owner whose account was not
+// made, because whoever made the owner died meanwhile, gets it.
 func (h *Hub) Owner(ctx context.Context) (*Caller, error) {
 	rec, err := h.get(ctx, ownerKey())
 	if err != nil || rec.Rev == "" {

@@ -108,7 +108,9 @@ func (r *race) round(n int) {
 	}
 	id, deadline := r.submit(in)
 	if id == "" {
-		<-r.track
+		if start != tooLate {
+			<-r.track
+		}
 		return
 	}
 	if start == tooLate {
