@@ -3,14 +3,17 @@
 . "$(dirname "$0")/parts.sh"
 
 out=bin/functions/$(go env GOARCH)
+cache=$PWD/.tools/zips/$(go env GOARCH)
 
 build() {
 	CGO_ENABLED=0 GOOS=linux go build -tags lambda.norpc -trimpath -buildvcs=false -ldflags '-s -w -buildid=' \
 		-o "$scratch/functions/" ./functions/...
 }
 
+# A program that has not changed is not packed again.
 pack() {
-	env -u GOOS -u GOARCH go -C tools build -o "../$bin/" ./lambdazip && "$bin/lambdazip" "$scratch/functions"
+	mkdir -p "$cache" && env -u GOOS -u GOARCH go -C tools build -o "../$bin/" ./lambdazip &&
+		"$bin/lambdazip" -cache "$cache" "$scratch/functions"
 }
 
 put() { rm -rf "$out" && mkdir -p "${out%/*}" && mv "$scratch/functions" "$out"; }

@@ -2,12 +2,16 @@
 // bootstrap. The same program makes the same zip, so that a deployment changes nothing that has not changed. It prints
 // the sizes, and fails on one that is too large.
 //
-//	lambdazip -max 6000000 -level 9 FOLDER
+// With -cache it keeps every zip that it makes under what it is made of, and packs nothing twice; of those it did not need
+// it forgets all.
+//
+//	lambdazip -max 6000000 -level 9 -cache DIR FOLDER
 package main
 
 import (
 	"archive/zip"
 	"compress/flate"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"io"
@@ -15,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -26,11 +31,12 @@ func main() {
 	log.SetFlags(0)
 	limit := flag.Int64("max", 6_000_000, "most bytes of one zip")
 	level := flag.Int("level", flate.BestCompression, "how hard to press, from 1 to 9")
+	cache := flag.String("cache", "", "the `folder` of zips that were made before")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		log.Fatal("usage: lambdazip [-max BYTES] [-level N] FOLDER")
+		log.Fatal("usage: lambdazip [-max BYTES] [-level N] [-cache DIR] FOLDER")
 	}
-	if err := run(flag.Arg(0), *limit, *level); err != nil {
+	if err := run(flag.Arg(0), *limit, packer{level: *level, cache: *cache}); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -39,10 +45,11 @@ func main() {
 type packed struct {
 	name        string
 	whole, size int64 // bytes of the program and of the zip
+	kept        string
 	err         error
 }
 
-func run(folder string, limit int64, level int) error {
+func run(folder string, limit int64, with packer) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
@@ -53,7 +60,7 @@ func run(folder string, limit int64, level int) error {
 			all = append(all, &packed{name: e.Name()})
 		}
 	}
-	packAll(folder, all, level)
+	with.all(folder, all)
 	large := 0
 	fmt.Printf("%-16s %11s %11s\n", "function", "program", "zip")
 	for _, p := range all {
@@ -70,22 +77,91 @@ func run(folder string, limit int64, level int) error {
 	if large > 0 || len(all) == 0 {
 		return fmt.Errorf("%d functions, of which %d are too large", len(all), large)
 	}
-	return nil
+	return with.forget(all)
 }
 
-// packAll packs as many at once as there are processors.
-func packAll(folder string, all []*packed, level int) {
+// packer is how to pack.
+type packer struct {
+	level int
+	cache string // folder of zips made before; "" for none
+}
+
+// all packs as many at once as there are processors.
+func (p packer) all(folder string, all []*packed) {
 	var packing sync.WaitGroup
 	places := make(chan struct{}, runtime.NumCPU())
-	for _, p := range all {
+	for _, f := range all {
 		places <- struct{}{}
 		packing.Go(func() {
 			defer func() { <-places }()
-			program := filepath.Join(folder, p.name)
-			p.whole, p.size, p.err = pack(program, program+".zip", level)
+			program := filepath.Join(folder, f.name)
+			f.whole, f.size, f.err = p.one(program, program+".zip", &f.kept)
 		})
 	}
 	packing.Wait()
+}
+
+// one packs a program, or takes the zip that was made of the same program before; kept is where that lies.
+func (p packer) one(program, to string, kept *string) (whole, size int64, err error) {
+	if p.cache == "" {
+		return pack(program, to, p.level)
+	}
+	name, whole, err := p.name(program)
+	if err != nil {
+		return 0, 0, err
+	}
+	*kept = filepath.Join(p.cache, name)
+	if _, err := os.Stat(*kept); err != nil {
+		half := *kept + ".half"
+		if _, _, err := pack(program, half, p.level); err != nil {
+			return 0, 0, err
+		}
+		if err := os.Rename(half, *kept); err != nil {
+			return 0, 0, err
+		}
+	}
+	_ = os.Remove(to) // one that is there already
+	if err := os.Link(*kept, to); err != nil {
+		return 0, 0, err
+	}
+	info, err := os.Stat(to)
+	if err != nil {
+		return 0, 0, err
+	}
+	return whole, info.Size(), nil
+}
+
+// name is that of a program's zip in the cache, and how many bytes the program has.
+func (p packer) name(program string) (string, int64, error) {
+	in, err := os.Open(program) //nolint:gosec // a file of the folder that the caller named
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d ", p.level)
+	whole, err := io.Copy(sum, in)
+	return fmt.Sprintf("%x.zip", sum.Sum(nil)[:16]), whole, err
+}
+
+// forget removes from the cache what none of all needed.
+func (p packer) forget(all []*packed) error {
+	if p.cache == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(p.cache)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		file := filepath.Join(p.cache, e.Name())
+		if !slices.ContainsFunc(all, func(f *packed) bool { return f.kept == file }) {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // pack writes the zip of a program and returns the bytes of both.
