@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -90,7 +91,7 @@ func accessFormat() string {
 func (s *stack) addRoutes() {
 	for _, e := range endpoint.All() {
 		s.api.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
-			Methods:     &[]awsapigatewayv2.HttpMethod{awsapigatewayv2.HttpMethod(e.Method)},
+			Methods:     methods(e),
 			Path:        jsii.String(routePath(e)),
 			Integration: s.integration(e.Name),
 		})
@@ -98,6 +99,15 @@ func (s *stack) addRoutes() {
 	awsapigatewayv2.NewHttpRoute(s.Stack, jsii.String("Everything"), &awsapigatewayv2.HttpRouteProps{
 		HttpApi: s.api, RouteKey: awsapigatewayv2.HttpRouteKey_DEFAULT(), Integration: s.integration(endpoint.Inbox),
 	})
+}
+
+// methods are an endpoint's own and, where that is GET, HEAD too: it asks for the same without the body.
+func methods(e endpoint.Endpoint) *[]awsapigatewayv2.HttpMethod {
+	all := []awsapigatewayv2.HttpMethod{awsapigatewayv2.HttpMethod(e.Method)}
+	if e.Method == http.MethodGet {
+		all = append(all, awsapigatewayv2.HttpMethod_HEAD)
+	}
+	return &all
 }
 
 func (s *stack) integration(name endpoint.Name) awsapigatewayv2.HttpRouteIntegration {

@@ -38,6 +38,9 @@ func TestEveryEndpointHasItsRoute(t *testing.T) {
 				path = before + "{agent+}"
 			}
 			want[e.Method+" "+path] = string(e.Name)
+			if e.Method == "GET" {
+				want["HEAD "+path] = string(e.Name)
+			}
 		}
 		if diff := cmp.Diff(want, s.routes(t)); diff != "" {
 			t.Errorf("routes (-table +stack)\n%s", diff)

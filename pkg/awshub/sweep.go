@@ -73,7 +73,7 @@ func (s *sweep) run(ctx context.Context) error {
 		}
 	}
 	if s.left {
-		s.log.WarnContext(ctx, "the sweep had no time for everything that is due")
+		s.log.WarnContext(ctx, endpoint.LogUnfinished)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (s *sweep) page(ctx context.Context, due []record.Entry) {
 func (s *sweep) fire(ctx context.Context, key record.Key) {
 	if err := s.hub.TakeOver(ctx, key); err != nil {
 		s.failed.Add(1)
-		s.log.ErrorContext(ctx, "due work failed and is tried again", "key", key.String(), "err", err)
+		s.log.ErrorContext(ctx, endpoint.LogFailed, "key", key.String(), "err", err)
 	}
 }
 
