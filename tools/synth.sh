@@ -10,7 +10,11 @@ build() { go -C infra build -o ../bin/infra .; }
 # app STAGE [FLAG]: runs the CDK app for a stage.
 app() { (cd infra && CDK_OUTDIR=../bin/cdk/$1 CDK_CONTEXT_JSON="{\"stage\":\"$1\"}" ../bin/infra "${@:2}"); }
 
-functions() { GOARCH=$(app "$1" -architecture) tools/functions.sh; }
+functions() {
+	local arch
+	arch=$(app "$1" -architecture) || return 1
+	GOARCH=$arch tools/functions.sh
+}
 
 template() { rm -rf "bin/cdk/$1" && app "$1" && ls "bin/cdk/$1"/*.template.json; }
 
