@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/controlapi"
 	"github.com/mash-hub/mash/pkg/httpapi"
@@ -23,6 +24,9 @@ type Web struct {
 	// NewStore makes the stores of conformance tenants. Nil leaves the control API out.
 	NewStore func() (record.Store, error)
 
+	// Grace is hub.Settings.Grace of conformance tenants.
+	Grace time.Duration
+
 	// Stopping, when closed, ends every wait. Nil means never.
 	Stopping <-chan struct{}
 
@@ -41,6 +45,7 @@ func (w Web) Handler() http.Handler {
 		NewKeys: func() hub.Keys { return keyring.Ephemeral() },
 		NewBell: func() hub.Bell { return &Bell{} },
 		BaseURL: func() string { return w.BaseURL },
+		Grace:   w.Grace,
 	}
 	api := &httpapi.Server{Hub: control.Hub, Log: w.Log, Stopping: w.Stopping}
 	mux := http.NewServeMux()
