@@ -30,20 +30,40 @@ type desk struct {
 // newDesk works over HTTP where a hub runs, and straight in its data folder where none does. It makes a folder that is
 // missing, and says so.
 func (p *program) newDesk(ctx context.Context, data string) (*desk, error) {
-	if p.personInEnvironment(data) {
+	at, err := p.place(data)
+	if err != nil {
+		return nil, err
+	}
+	return p.deskAt(ctx, at, data)
+}
+
+// oldDesk is newDesk for what makes sense only where a hub was made before.
+func (p *program) oldDesk(ctx context.Context, data string) (*desk, error) {
+	at, err := p.place(data)
+	if err != nil {
+		return nil, err
+	}
+	if at != "" && !at.InUse() {
+		return nil, fmt.Errorf("there is no hub in %s; name the data folder of yours with --data, or make a hub with `%s serve`",
+			at, p.name)
+	}
+	return p.deskAt(ctx, at, data)
+}
+
+// deskAt opens the desk of a place.
+func (p *program) deskAt(ctx context.Context, at localhub.Folder, data string) (*desk, error) {
+	if at == "" {
 		c, err := p.clientFromEnvironment()
 		if err != nil {
 			return nil, err
 		}
 		return online(c, c.URL), nil
 	}
-	at, err := folder(data)
-	if err != nil {
-		return nil, err
-	}
 	isNew := !at.InUse()
-	if !at.Held() && (isNew || data == "") && p.hubAnswers(ctx) {
-		return nil, p.elsewhere(at)
+	if !at.Held() && (isNew || data == "") {
+		if hubURL := p.hubThatAnswers(ctx, data); hubURL != "" {
+			return nil, elsewhere(hubURL, at)
+		}
 	}
 	d, err := openDesk(ctx, at)
 	if err == nil && isNew {
@@ -51,21 +71,6 @@ func (p *program) newDesk(ctx context.Context, data string) (*desk, error) {
 			"Should your hub have another one, name that with --data, and remove this one.\n\n", at)
 	}
 	return d, err
-}
-
-// oldDesk is newDesk for what makes sense only where a hub was made before.
-func (p *program) oldDesk(ctx context.Context, data string) (*desk, error) {
-	if !p.personInEnvironment(data) {
-		at, err := folder(data)
-		if err != nil {
-			return nil, err
-		}
-		if !at.InUse() {
-			return nil, fmt.Errorf("there is no hub in %s; name the data folder of yours with --data, or make a hub with `%s serve`",
-				at, p.name)
-		}
-	}
-	return p.newDesk(ctx, data)
 }
 
 // openDesk opens the desk of the hub of a folder, running or not.
@@ -88,20 +93,28 @@ func online(c *client.Client, hubURL string) *desk {
 	return &desk{clerk: c, hubURL: hubURL, close: func() {}}
 }
 
-// hubAnswers says whether some hub runs where hubs usually do.
-func (p *program) hubAnswers(ctx context.Context) bool {
+// hubThatAnswers returns the URL of a hub that runs where hubs usually do or, where no folder was named, at MASH_URL.
+func (p *program) hubThatAnswers(ctx context.Context, data string) string {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	c := client.New("http://"+p.usual, "")
-	c.Patience = -1
-	_, err := c.Discover(ctx)
-	return err == nil
+	places := []string{"http://" + p.usual}
+	if at := p.env("MASH_URL"); at != "" && data == "" {
+		places = append(places, at)
+	}
+	for _, at := range places {
+		c := client.New(at, "")
+		c.Patience = -1
+		if _, err := c.Discover(ctx); err == nil {
+			return c.URL
+		}
+	}
+	return ""
 }
 
 // elsewhere is the error of a folder that nobody holds, while a hub runs.
-func (p *program) elsewhere(at localhub.Folder) error {
-	return fmt.Errorf("a hub runs at http://%s, but not with the data folder %s; "+
-		"name the folder that it printed when it started, with --data", p.usual, at)
+func elsewhere(hubURL string, at localhub.Folder) error {
+	return fmt.Errorf("a hub runs at %s, but not with the data folder %s; "+
+		"name the folder that it printed when it started, with --data", hubURL, at)
 }
 
 // agentsURL is where agents reach the hub of a folder; before its first start, where it will listen unless told otherwise.

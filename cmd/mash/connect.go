@@ -7,9 +7,12 @@ import (
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/client"
-	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
 )
+
+// errPushSecret is the error of a push secret where a token belongs.
+var errPushSecret = errors.New("MASH_TOKEN holds a push secret, which belongs into MASH_PUSH_SECRET; " +
+	"the token of an agent begins with mash_, and that of a person with mashp_")
 
 // agentClient returns a client with an agent's credential, from MASH_URL and MASH_TOKEN.
 func (p *program) agentClient() (*client.Client, error) {
@@ -20,8 +23,7 @@ func (p *program) agentClient() (*client.Client, error) {
 		}
 	}
 	if strings.HasPrefix(p.env("MASH_TOKEN"), "mashs_") {
-		return nil, errors.New("MASH_TOKEN holds a push secret, which belongs into MASH_PUSH_SECRET; " +
-			"the token is the one that begins with mash_")
+		return nil, errPushSecret
 	}
 	return p.clientFromEnvironment()
 }
@@ -29,38 +31,49 @@ func (p *program) agentClient() (*client.Client, error) {
 // clientFromEnvironment returns a client of the hub of MASH_URL, if that can be one.
 func (p *program) clientFromEnvironment() (*client.Client, error) {
 	at := p.env("MASH_URL")
-	u, err := url.Parse(at)
-	if !strings.Contains(at, "://") {
-		return nil, fmt.Errorf("MASH_URL is %s, without http:// or https:// before it; say http://%s if it is on this machine", at, at)
-	}
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("MASH_URL is %s, and a hub has a URL such as http://%s or https://mash.example.com", at, defaultListen)
+	if err := checkURL(at); err != nil {
+		return nil, err
 	}
 	c := client.New(at, p.env("MASH_TOKEN"))
 	c.Patience = -1 // who types a command wants to hear at once that there is no hub
 	return c, nil
 }
 
-// personClient returns a client with a person's credential: the token of MASH_TOKEN if it is a person's and no folder is
-// named, else the owner's in the data folder of the hub that runs on this machine.
-func (p *program) personClient(data string) (*client.Client, error) {
-	if p.personInEnvironment(data) {
-		return p.clientFromEnvironment()
+// checkURL says what is wrong with a MASH_URL that cannot be a hub's.
+func checkURL(at string) error {
+	u, err := url.Parse(at)
+	if !strings.Contains(at, "://") {
+		return fmt.Errorf("MASH_URL is %s, without http:// or https:// before it; say http://%s if it is on this machine", at, at)
 	}
-	at, err := folder(data)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("MASH_URL is %s, and a hub has a URL such as http://%s or https://mash.example.com", at, defaultListen)
+	}
+	return nil
+}
+
+// personClient returns a client with a person's credential: that of MASH_TOKEN at MASH_URL, or the owner's in the data
+// folder of the hub that runs on this machine; see place.
+func (p *program) personClient(data string) (*client.Client, error) {
+	at, err := p.place(data)
 	if err != nil {
 		return nil, err
 	}
+	if at == "" {
+		return p.clientFromEnvironment()
+	}
 	if !at.Held() {
-		return nil, fmt.Errorf("no hub runs with the data folder %s; start it with `%s serve%s`, name another folder with --data, "+
-			"or set MASH_URL, and MASH_TOKEN to a person's, such as that in owner.token of its data folder", at, p.name, dataArgs(data))
+		return nil, p.notHeld(at, data)
 	}
 	return ownerClient(at)
 }
 
-// personInEnvironment says whether MASH_URL and a person's MASH_TOKEN say for whom to work, and no folder does.
-func (p *program) personInEnvironment(data string) bool {
-	return data == "" && p.env("MASH_URL") != "" && strings.HasPrefix(p.env("MASH_TOKEN"), hub.PersonTokenPrefix+"_")
+// notHeld is the error of a folder whose hub would have to run.
+func (p *program) notHeld(at localhub.Folder, data string) error {
+	start := fmt.Sprintf("no hub runs with the data folder %s; start it with `%s serve%s`", at, p.name, dataArgs(data))
+	if p.env("MASH_URL") != "" {
+		return fmt.Errorf("%s, or name another folder with --data", start)
+	}
+	return fmt.Errorf("%s, name another folder with --data, or set MASH_URL, and MASH_TOKEN to a person's there", start)
 }
 
 // ownerClient returns a client with the owner's token in a folder that a hub holds.

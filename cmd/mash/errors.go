@@ -64,7 +64,7 @@ func (p *program) finish(err error) int {
 func (p *program) explain(err error) string {
 	if e := ma2h.AsError(err); e != nil {
 		if e.Code == ma2h.CodeUnauthenticated {
-			return fmt.Sprintf("The hub does not know this token; check MASH_TOKEN, or get another with `%s agent rotate NAME`.", p.name)
+			return p.unknownToken()
 		}
 		return e.Message
 	}
@@ -77,6 +77,16 @@ func (p *program) explain(err error) string {
 	return sentence(err.Error()) + "."
 }
 
+// unknownToken says that the hub does not know the token of MASH_TOKEN, and how to come by another.
+func (p *program) unknownToken() string {
+	at := p.env("MASH_URL")
+	if isPersons(p.env("MASH_TOKEN")) {
+		return fmt.Sprintf("The hub at %s does not know this token of a person; check MASH_URL and MASH_TOKEN; %s.", at, personsToken(at))
+	}
+	return fmt.Sprintf("The hub at %s does not know this token; check MASH_URL and MASH_TOKEN, or get another with `%s agent rotate NAME`.",
+		at, p.name)
+}
+
 // unreachable says that nobody answers where the hub ought to be, and what to do.
 func (p *program) unreachable(e *url.Error) string {
 	at, err := url.Parse(e.URL)
@@ -84,10 +94,13 @@ func (p *program) unreachable(e *url.Error) string {
 		return "The hub's URL cannot be read; check MASH_URL."
 	}
 	hub := at.Scheme + "://" + at.Host
-	if _, ok := errors.AsType[*net.OpError](e.Err); ok || e.Timeout() {
+	if _, ok := errors.AsType[*net.OpError](e.Err); !ok && !e.Timeout() {
+		return fmt.Sprintf("%s does not answer like a hub; check MASH_URL.", hub)
+	}
+	if onThisMachine(hub) {
 		return fmt.Sprintf("No hub answers at %s; start it with `%s serve`, or check MASH_URL.", hub, p.name)
 	}
-	return fmt.Sprintf("%s does not answer like a hub; check MASH_URL.", hub)
+	return fmt.Sprintf("No hub answers at %s; is MASH_URL the right one, and can it be reached from here?", hub)
 }
 
 // sentence makes the text of an error begin like a sentence, and takes the full stop away.
