@@ -82,8 +82,10 @@ func TestAFreshDeploymentSaysWhoMakesItsKeysAndThenWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.must(jwks, "GET", "/.well-known/jwks.json", "", nil, http.StatusOK)
-	if w := page(t, pages, "/signin"); w.Code != http.StatusOK {
-		t.Errorf("GET /signin = %d", w.Code)
+	for path, status := range map[string]int{"/signin": http.StatusOK, "/inbox": http.StatusUnauthorized} {
+		if w := page(t, pages, path); w.Code != status || !strings.Contains(w.Body.String(), "<code>"+remedy+"</code>") {
+			t.Errorf("GET %s = %d %s, want %s", path, w.Code, w.Body, remedy)
+		}
 	}
 	if s.hub, err = s.config.Open(t.Context()); err != nil {
 		t.Fatal(err)

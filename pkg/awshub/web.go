@@ -27,7 +27,9 @@ func (c Config) Inbox(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := inbox.New(inbox.Config{Hub: h.of, Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:")})
+	pages := inbox.New(inbox.Config{
+		Hub: h.of, Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:"), Stack: h.name(),
+	})
 	unrouted := c.api(h).Unrouted()
 	mux := http.NewServeMux()
 	for _, path := range []string{"/v1", "/v1/", "/.well-known/", "/healthz"} {

@@ -10,6 +10,22 @@ func (c Config) command(arguments string) string {
 	return c.Command + " " + arguments
 }
 
+// link is the command that prints a link.
+func (c Config) link() string {
+	if c.Stack != "" {
+		return c.operate("bootstrap")
+	}
+	return c.command("link") + c.folder()
+}
+
+// operate writes a command of mash-aws for the hub's stack, or nothing where the hub is not on AWS.
+func (c Config) operate(command string) string {
+	if c.Stack == "" {
+		return ""
+	}
+	return "mash-aws " + command + " --stack " + shellQuote(c.Stack)
+}
+
 // folder is what a command that looks into the hub's data folder needs behind it, or nothing.
 func (c Config) folder() string {
 	if c.Folder == "" {

@@ -39,3 +39,25 @@ func TestHintsCanBePasted(t *testing.T) {
 		})
 	}
 }
+
+func TestHintsOnAWSCanBeFollowedThere(t *testing.T) {
+	t.Parallel()
+	for stack, named := range map[string]string{"Mash": "Mash", "two words": "'two words'"} {
+		r := newRigWith(t, inbox.Config{Stack: stack})
+		link := r.newLink()
+		first := r.get(link).is(http.StatusOK)
+		first.says("export MASH_URL=" + r.server.URL + " export MASH_TOKEN=$(mash-aws token --stack " + named + ") mash agent add first " +
+			`mash ask "Does`)
+		signIn := []*answer{
+			r.get("/settings").is(http.StatusOK), r.get("/signin").is(http.StatusOK),
+			r.getIn(r.newBrowser(), link).is(http.StatusUnauthorized),
+			r.getIn(r.newBrowser(), "/inbox").is(http.StatusUnauthorized),
+		}
+		for _, p := range signIn {
+			p.says("mash-aws bootstrap --stack "+named, "AWS credentials")
+		}
+		for _, p := range append(signIn, first) {
+			p.lacks("machine that the hub runs on", "mash link")
+		}
+	}
+}

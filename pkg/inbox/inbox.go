@@ -30,6 +30,10 @@ type Config struct {
 	// Folder is the data folder that a command must name with --data to reach this hub, or empty when it finds it by itself.
 	// It is shown to whoever reaches the page that says how to sign in.
 	Folder string
+
+	// Stack is the stack of a hub on AWS, which mash-aws must name with --stack to make a link or a token, and empty where
+	// mash does that on the machine that the hub runs on. It is shown as Folder is.
+	Stack string
 }
 
 // SessionLifetime is how long a person stays signed in.

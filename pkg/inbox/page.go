@@ -43,7 +43,8 @@ func (v *visit) page(here, title string, body any) *page {
 // parsePages parses each page together with what all share.
 func parsePages(words catalogue, c Config) map[string]*template.Template {
 	functions := template.FuncMap{
-		"t": words.html, "n": words.counted, "give": give, "command": c.command, "folder": c.folder,
+		"t": words.html, "n": words.counted, "give": give,
+		"command": c.command, "folder": c.folder, "link": c.link, "operate": c.operate,
 	}
 	pages := map[string]*template.Template{}
 	for _, name := range []string{"list", "message", "settings", "signin", "plain"} {
@@ -67,9 +68,7 @@ func (v *visit) render(status int, name string, p *page) {
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(status)
-	if v.r.Method != http.MethodHead {
-		_, _ = v.w.Write(out.Bytes())
-	}
+	_, _ = v.w.Write(out.Bytes()) // which goes nowhere for a HEAD
 }
 
 // plainView is a page of one heading and one sentence.
