@@ -10,12 +10,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	p := &program{stdout: os.Stdout, stderr: os.Stderr, load: func(ctx context.Context) (aws.Config, error) {
-		return config.LoadDefaultConfig(ctx)
+		return config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{})) // what is wrong is told in our words
 	}}
 	code := p.run(ctx, os.Args[1:])
 	stop()

@@ -23,7 +23,13 @@ import (
 	"github.com/mash-hub/mash/pkg/record"
 )
 
-func TestMain(m *testing.M) { os.Exit(dynamotest.Main(m)) }
+// TestMain lets a test run this very binary as mash-aws, for what only a process of its own shows.
+func TestMain(m *testing.M) {
+	if os.Getenv("MASH_AWS_ITSELF") != "" {
+		main()
+	}
+	os.Exit(dynamotest.Main(m))
+}
 
 // emulated is the configuration of the emulator, and a function that runs the program over it.
 type emulated struct {
@@ -128,6 +134,33 @@ func TestBootstrapMakesAnOwnerOnce(t *testing.T) {
 	}
 }
 
+func TestAPersonReadsWhereTheHubIs(t *testing.T) {
+	t.Parallel()
+	e := newEmulated(t)
+	stack, _ := e.deploy()
+	for _, command := range []string{"bootstrap", "token"} {
+		if r := e.run(command, "--stack", stack); !strings.Contains(r.stderr, "export MASH_URL=https://hub.example\n") {
+			t.Errorf("%s = %+v, want the hub's URL beside it", command, r)
+		}
+	}
+}
+
+func TestAccountIsThatOfTheCredentials(t *testing.T) {
+	t.Parallel()
+	if got := newEmulated(t).must("account"); got != "000000000000/us-east-1" {
+		t.Errorf("account = %s", got)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"version", "--version"} {
+		if got := newEmulated(t).must(args); !strings.HasPrefix(got, "mash-aws ") || !strings.Contains(got, ", go1.") {
+			t.Errorf("%s = %s", args, got)
+		}
+	}
+}
+
 func TestATokenIsTheOwners(t *testing.T) {
 	t.Parallel()
 	e := newEmulated(t)
@@ -159,12 +192,17 @@ func TestWhatStandsInTheWayIsSaidPlainly(t *testing.T) {
 		"no stack":          {args: []string{"token"}, code: exitUsage, says: []string{"--stack", "mash-aws token --help"}},
 		"another flag":      {args: []string{"token", "--owner", "x"}, code: exitUsage, says: []string{"-owner"}},
 		"a word too many":   {args: []string{"token", "Mash"}, code: exitUsage, says: []string{`"Mash"`}},
-		"an unknown stack":  {args: []string{"token", "--stack", "Nowhere"}, code: exitError, says: []string{"no stack Nowhere"}},
+		"help of nothing":   {args: []string{"help", "deploy"}, code: exitUsage, says: []string{`no command "deploy"`, "See mash-aws --help."}},
+		"help of too much":  {args: []string{"help", "token", "me"}, code: exitUsage, says: []string{`"me" is one word too many`}},
+		"a flag for none":   {args: []string{"account", "--stack", "Mash"}, code: exitUsage, says: []string{"-stack", "mash-aws account --help"}},
+		"an unknown stack":  {args: []string{"token", "--stack", "Nowhere"}, code: exitError, says: []string{"no stack Nowhere in 000000000000/us-east-1"}},
 		"another stack":     {args: []string{"token", "--stack", bare}, code: exitError, says: []string{bare, "HubKey, Url"}},
 		"no region":         {args: []string{"token", "--stack", "S"}, code: exitError, says: []string{"AWS_REGION"}, change: func(c *aws.Config) { c.Region = "" }},
 		"no credentials":    {args: []string{"token", "--stack", "S"}, code: exitError, says: []string{"AWS_PROFILE"}, change: func(c *aws.Config) { c.Credentials = none{} }},
 		"none whatever":     {args: []string{"token", "--stack", "S"}, code: exitError, says: []string{"AWS_PROFILE"}, change: func(c *aws.Config) { c.Credentials = nil }},
 		"too little rights": {args: []string{"token", "--stack", "S"}, code: exitError, says: []string{"not allowed CloudFormation DescribeStacks", "because"}, change: denied},
+		"nor for that":      {args: []string{"account"}, code: exitError, says: []string{"not allowed STS GetCallerIdentity", "because"}, change: denied},
+		"no account":        {args: []string{"account"}, code: exitError, says: []string{"AWS_PROFILE"}, change: func(c *aws.Config) { c.Credentials = none{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,6 +245,8 @@ func TestHelpFits(t *testing.T) {
 	e := newEmulated(t)
 	for args, flags := range map[string][]string{
 		"--help": nil, "help": nil, "bootstrap --help": {"--owner", "--stack"}, "token --help": {"--stack"}, "token -h": {"--stack"},
+		"help bootstrap": {"--owner", "--stack"}, "help token": {"--stack"}, "help account": nil, "account --help": nil,
+		"help version": nil, "version -h": nil, "help help": nil,
 	} {
 		got := e.run(strings.Fields(args)...)
 		if got.code != exitOK || got.stderr != "" || !strings.Contains(got.stdout, "Usage: mash-aws") {

@@ -7,11 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-
-	"github.com/mash-hub/mash/pkg/awshub"
 )
 
 // Exit codes.
@@ -39,10 +36,26 @@ type program struct {
 	load           func(context.Context) (aws.Config, error) // finds region and credentials
 }
 
+// action runs a command whose flags are parsed, with at most one word behind them.
+type action func(ctx context.Context, p *program, word string) error
+
+// commands are all that there are by their names: each declares its flags and returns what runs with them.
+func commands() map[string]func(*flag.FlagSet) action {
+	return map[string]func(*flag.FlagSet) action{
+		"account": accountCommand, "bootstrap": bootstrapCommand, "help": helpCommand, "token": tokenCommand,
+		"version": versionCommand,
+	}
+}
+
 // usageError is a command line that is none. It is told with where to read more.
 type usageError struct{ command, message string }
 
 func (e *usageError) Error() string { return e.message }
+
+// usagef makes a usage error. Without a command, the one that runs is meant.
+func usagef(command, format string, args ...any) error {
+	return &usageError{command, fmt.Sprintf(format, args...)}
+}
 
 // run does what args say and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
@@ -63,63 +76,34 @@ func (p *program) run(ctx context.Context, args []string) int {
 }
 
 func (p *program) command(ctx context.Context, name string, args []string) error {
+	switch name {
+	case "--help", "-help", "-h":
+		name = "help"
+	case "--version", "-version":
+		name = "version"
+	}
+	setup, ok := commands()[name]
+	if !ok {
+		return noCommand(name)
+	}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	stack := flags.String("stack", "", "")
-	act := func(ctx context.Context, c awshub.Config) error { return p.token(ctx, c) }
-	switch name {
-	case "bootstrap":
-		owner := flags.String("owner", "", "")
-		act = func(ctx context.Context, c awshub.Config) error {
-			return p.bootstrap(ctx, c, strings.TrimPrefix(*owner, "human:"))
-		}
-	case "token":
-	case "help", "--help", "-help", "-h":
-		fmt.Fprint(p.stdout, helpText("mash-aws"))
-		return nil
-	default:
-		return &usageError{"mash-aws", fmt.Sprintf("There is no command %q.", name)}
-	}
+	act := setup(flags)
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(p.stdout, helpText(name))
 		return nil
 	case err != nil:
-		return &usageError{"mash-aws " + name, fmt.Sprintf("The command line is wrong: %s.", err)}
-	case flags.NArg() > 0:
-		return &usageError{"mash-aws " + name, fmt.Sprintf("%q is one word too many.", flags.Arg(0))}
-	case *stack == "":
-		return &usageError{"mash-aws " + name, "Name the stack with --stack."}
+		return usagef("mash-aws "+name, "The command line is wrong: %s.", err)
+	case name != "help" && flags.NArg() > 0 || flags.NArg() > 1:
+		return usagef("mash-aws "+name, "%q is one word too many.", flags.Arg(flags.NArg()-1))
 	}
-	c, err := p.find(ctx, *stack)
-	if err != nil {
-		return err
+	err = act(ctx, p, flags.Arg(0))
+	if wrong, ok := errors.AsType[*usageError](err); ok && wrong.command == "" {
+		wrong.command = "mash-aws " + name
 	}
-	return act(ctx, c)
-}
-
-func (p *program) bootstrap(ctx context.Context, c awshub.Config, name string) error {
-	owner, link, err := c.Bootstrap(ctx, name)
-	if other, ok := errors.AsType[*awshub.OtherOwnerError](err); ok {
-		return fmt.Errorf("%s belongs to %s, which cannot be changed; leave --owner out", c.Stack, other.Owner)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(p.stderr, "This link signs %s in, once, within %.0f hours:\n", owner, awshub.LinkLifetime.Hours())
-	_, err = fmt.Fprintln(p.stdout, link)
 	return err
 }
 
-func (p *program) token(ctx context.Context, c awshub.Config) error {
-	token, err := c.Token(ctx)
-	if errors.Is(err, awshub.ErrNoOwner) {
-		return fmt.Errorf("%s has no owner yet; run mash-aws bootstrap --stack %s", c.Stack, c.Stack)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, token)
-	return err
-}
+func noCommand(name string) error { return usagef("mash-aws", "There is no command %q.", name) }

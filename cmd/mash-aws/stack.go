@@ -8,25 +8,47 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
 	"github.com/mash-hub/mash/pkg/awshub"
 )
 
-// find returns the hub of a stack, from the stack's outputs.
-func (p *program) find(ctx context.Context, stack string) (awshub.Config, error) {
+// connect returns the configuration of AWS, with a region and credentials.
+func (p *program) connect(ctx context.Context) (aws.Config, error) {
 	conf, err := p.load(ctx)
 	if err != nil {
-		return awshub.Config{}, fmt.Errorf("the AWS configuration cannot be read: %w", err)
+		return aws.Config{}, unreadable(err)
 	}
 	if conf.Region == "" {
-		return awshub.Config{}, errors.New("no AWS region is set; set AWS_REGION, or region in ~/.aws/config")
+		return aws.Config{}, errors.New("no AWS region is set; set AWS_REGION, or region in ~/.aws/config")
 	}
 	if conf.Credentials == nil {
-		return awshub.Config{}, noCredentials(nil)
+		return aws.Config{}, errNoCredentials
 	}
 	if _, err := conf.Credentials.Retrieve(ctx); err != nil {
-		return awshub.Config{}, noCredentials(err)
+		return aws.Config{}, noCredentials(err)
+	}
+	return conf, nil
+}
+
+// accountOf returns account/region of the credentials.
+func accountOf(ctx context.Context, conf aws.Config) (string, error) {
+	me, err := sts.NewFromConfig(conf).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(me.Account) + "/" + conf.Region, nil
+}
+
+// find returns the hub of a stack, from the stack's outputs.
+func (p *program) find(ctx context.Context, stack string) (awshub.Config, error) {
+	if stack == "" {
+		return awshub.Config{}, usagef("", "Name the stack with --stack.")
+	}
+	conf, err := p.connect(ctx)
+	if err != nil {
+		return awshub.Config{}, err
 	}
 	outputs, err := outputsOf(ctx, conf, stack)
 	if err != nil {
@@ -49,20 +71,12 @@ func (p *program) find(ctx context.Context, stack string) (awshub.Config, error)
 	return c, nil
 }
 
-func noCredentials(cause error) error {
-	const remedy = "no AWS credentials were found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-	if cause == nil {
-		return errors.New(remedy)
-	}
-	return fmt.Errorf("%s (%w)", remedy, cause)
-}
-
 func outputsOf(ctx context.Context, conf aws.Config, stack string) (map[string]string, error) {
 	out, err := cloudformation.NewFromConfig(conf).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
 		StackName: aws.String(stack),
 	})
 	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "ValidationError" {
-		return nil, fmt.Errorf("there is no stack %s in the account and region %s of these credentials", stack, conf.Region)
+		return nil, noStack(ctx, conf, stack)
 	}
 	if err != nil {
 		return nil, err
@@ -76,21 +90,11 @@ func outputsOf(ctx context.Context, conf aws.Config, stack string) (map[string]s
 	return outputs, nil
 }
 
-// sentence tells an error plainly: of one of AWS's, what was not allowed or why it is, without what only a log wants.
-func sentence(err error) string {
-	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok {
-		return err.Error() + "."
+// noStack says where there is no such stack, as far as the credentials may know.
+func noStack(ctx context.Context, conf aws.Config, stack string) error {
+	account, err := accountOf(ctx, conf)
+	if err != nil {
+		account = "the account of these credentials, region " + conf.Region
 	}
-	at := "AWS"
-	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
-		at = op.Service() + " " + op.Operation()
-	}
-	switch api.ErrorCode() {
-	case "AccessDenied", "AccessDeniedException":
-		return fmt.Sprintf("these AWS credentials are not allowed %s: %s", at, api.ErrorMessage())
-	case "ExpiredToken", "ExpiredTokenException":
-		return "these AWS credentials have expired; get new ones and try again."
-	}
-	return fmt.Sprintf("%s failed with %s: %s", at, api.ErrorCode(), api.ErrorMessage())
+	return fmt.Errorf("there is no stack %s in %s; are AWS_PROFILE and AWS_REGION the right ones?", stack, account)
 }
