@@ -108,11 +108,16 @@ func (s *Server) resolve(r *http.Request) (*tenant, time.Time, error) {
 		return t, time.Time{}, nil
 	}
 	ms, err := strconv.ParseInt(clock, 10, 64)
-	if err != nil || ms < 0 || ms > 1<<50 {
-		return nil, time.Time{}, ma2h.Errorf(ma2h.CodeValidationError, "%s is a number of Unix milliseconds.", NowHeader)
+	if err != nil || ms < 0 || ms >= endOfClocks().UnixMilli() {
+		return nil, time.Time{}, ma2h.Errorf(ma2h.CodeValidationError,
+			"%s is a number of Unix milliseconds, before the year %d.", NowHeader, endOfClocks().Year())
 	}
 	return t, time.UnixMilli(ms), nil
 }
+
+// endOfClocks is the first time that no clock of a test may show: what a hub reckons from its clock, within a year, must
+// be a time that can be written.
+func endOfClocks() time.Time { return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	httpapi.WriteError(s.Log, w, r, err)

@@ -53,6 +53,9 @@ func (c *config) check() *ma2h.Error {
 			return ma2h.FieldErrorf(ma2h.CodeValidationError, "/"+f.name, "%s is at least %d.", f.name, f.least)
 		}
 	}
+	if value(c.RetentionDays, 0) > hub.MaxRetentionDays {
+		return ma2h.FieldErrorf(ma2h.CodeValidationError, "/retention_days", "retention_days is at most %d.", hub.MaxRetentionDays)
+	}
 	return c.checkTogether()
 }
 

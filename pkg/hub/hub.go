@@ -30,7 +30,7 @@ type Settings struct {
 	RequestsPerMinute int           // submits of one agent, 0 for no limit (spec §8.6)
 	InboxDepth        int           // open asks and tasks of one agent, 0 for no limit (spec §8.6)
 	MaxWait           time.Duration // longest hold of a pull with wait (spec §8.2)
-	RetentionDays     int           // how long a message stays fully served after its end (spec §8.2)
+	RetentionDays     int           // how long a message stays fully served after its end, up to MaxRetentionDays (spec §8.2)
 	Retry             RetryPolicy   // of callbacks (spec §8.3)
 
 	// Grace is how far a record's Due lies behind what a Timer is meant to do promptly, so that a sweep takes over only
@@ -45,6 +45,9 @@ type Settings struct {
 	// credential. Only a conformance tenant has it.
 	OneNamespace bool
 }
+
+// MaxRetentionDays is the longest retention, a hundred years: twice that can still be reckoned with.
+const MaxRetentionDays = 36_500
 
 // DefaultSettings is what a hub does unless told otherwise.
 func DefaultSettings() Settings {

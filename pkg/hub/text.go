@@ -143,6 +143,9 @@ func (w written) check() error {
 	atLeast("requests_per_minute", int64(w.RequestsPerMinute), 0)
 	atLeast("inbox_depth", int64(w.InboxDepth), 0)
 	atLeast("retention_days", int64(w.RetentionDays), 1)
+	if w.RetentionDays > MaxRetentionDays {
+		wrong = append(wrong, fmt.Errorf("retention_days is %d; it must be at most %d", w.RetentionDays, MaxRetentionDays))
+	}
 	atLeast("retry.max_attempts", int64(w.Retry.MaxAttempts), 1)
 	lasts("retry.first", w.Retry.First, time.Millisecond)
 	lasts("retry.longest", w.Retry.Longest, time.Duration(w.Retry.First))

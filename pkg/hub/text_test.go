@@ -76,6 +76,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		`{"inbox_depth":-1}`:                 "inbox_depth",
 		`{"requests_per_minute":-1}`:         "requests_per_minute",
 		`{"retention_days":0}`:               "retention_days",
+		`{"retention_days":36501}`:           "retention_days",
 		`{"version":"6"}`:                    "version",
 		`{"limits":{"parts":0}}`:             "limits.parts",
 		`{"retry":{"max_attempts":0}}`:       "retry.max_attempts",

@@ -1,11 +1,6 @@
 package ma2h
 
-import (
-	"strings"
-	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
-)
+import "github.com/go-json-experiment/json/jsontext"
 
 // Type is the verb of a message (spec §5).
 type Type string
@@ -199,15 +194,3 @@ func (r *Request) HasOption(value string) bool {
 	}
 	return false
 }
-
-// ParseTime reads an RFC 3339 time.
-func ParseTime(s string) (time.Time, bool) {
-	if !isTime(s) {
-		return time.Time{}, false
-	}
-	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s))
-	return t.UTC(), err == nil
-}
-
-// FormatTime writes a time as the hub does everywhere: RFC 3339 in UTC.
-func FormatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
