@@ -1,10 +1,12 @@
 package hub_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
 // draws is how often a case with jitter is drawn.
@@ -54,7 +56,7 @@ func TestRetryPolicyHonoursWhatTheReceiverAsksFor(t *testing.T) {
 			{-time.Hour, p.First, p.First + p.First/4},
 			{time.Millisecond, p.First, p.First + p.First/4}, // shorter than ours
 			{time.Minute, time.Minute, time.Minute},
-			{2 * p.Longest, 2 * p.Longest, 2 * p.Longest}, // the cap is of our own waits
+			{p.Longest, p.Longest, p.Longest}, // the cap is of our own waits
 		} {
 			next, ok := p.Next(1, resolvedAt, resolvedAt, c.asked)
 			if wait := next.Sub(resolvedAt); !ok || wait < c.least || wait > c.most {
@@ -76,7 +78,7 @@ func TestRetryPolicyIsSpentByDuration(t *testing.T) {
 		{p.MaxDuration - p.First/2, 0, false},
 		{p.MaxDuration, 0, false},
 		{0, p.MaxDuration, true},
-		{time.Second, p.MaxDuration, false}, // what is asked for leads beyond
+		{time.Second, p.MaxDuration, true}, // what is asked for never leads beyond
 		{p.MaxDuration - time.Hour, time.Hour, true},
 		{-time.Minute, 0, true}, // a clock that was set back
 	} {
@@ -84,6 +86,44 @@ func TestRetryPolicyIsSpentByDuration(t *testing.T) {
 		if next, ok := p.Next(1, resolvedAt, now, c.asked); ok != c.want {
 			t.Errorf("Next after %v, asked for %v = %v, %t, want %t", c.since, c.asked, next, ok, c.want)
 		}
+	}
+}
+
+// TestNoReceiverCostsThePolicyAnAttempt: whatever is asked for, each time or now and then, all attempts are made in time,
+// and none sooner than the policy's own wait.
+func TestNoReceiverCostsThePolicyAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]hub.RetryPolicy{
+		"default": hub.DefaultRetry(),
+		"short":   {MaxAttempts: 8, First: 200 * time.Millisecond, Longest: 600 * time.Millisecond, MaxDuration: time.Minute},
+		"tight":   {MaxAttempts: 5, First: time.Second, Longest: time.Hour, MaxDuration: 19 * time.Second}, // 15 s and a quarter
+		"long":    {MaxAttempts: 5, First: 3 * time.Hour, Longest: 1000 * time.Hour, MaxDuration: 1 << 62},
+	} {
+		for _, asked := range []time.Duration{math.MinInt64, -1, 0, time.Minute, p.Longest, p.MaxDuration, math.MaxInt64} {
+			for every := 1; every <= 3; every++ {
+				now, own := resolvedAt, p.First
+				for attempt := 1; attempt < p.MaxAttempts; attempt++ {
+					asks := time.Duration(0)
+					if attempt%every == 0 {
+						asks = asked
+					}
+					next, ok := p.Next(attempt, resolvedAt, now, asks)
+					if !ok || next.Sub(now) < own || next.Sub(resolvedAt) > p.MaxDuration {
+						t.Fatalf("%s: Next(%d) after %v, asked for %v = %v more, %t", name, attempt, now.Sub(resolvedAt), asks, next.Sub(now), ok)
+					}
+					now, own = next, min(2*own, p.Longest)
+				}
+			}
+		}
+	}
+}
+
+// TestWhatIsAskedForIsHonouredWhileThereIsTime: by default, an hour at the first attempt is.
+func TestWhatIsAskedForIsHonouredWhileThereIsTime(t *testing.T) {
+	t.Parallel()
+	p := hub.DefaultRetry()
+	if next, ok := p.Next(1, resolvedAt, resolvedAt, ma2h.MaxRetryAfter); !ok || next.Sub(resolvedAt) != ma2h.MaxRetryAfter {
+		t.Errorf("Next asked for %v = %v, %t", ma2h.MaxRetryAfter, next.Sub(resolvedAt), ok)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,6 +91,38 @@ func TestB78_GivesUpAfterTheAdvertisedAttempts(t *testing.T) {
 		same(s.t, "how often it was tried", []int{len(s.tried(id)), len(in.attempts())}, []int{policy.MaxAttempts, policy.MaxAttempts})
 		// The Response is never lost: it can still be pulled.
 		bot.pull(id, "").is(http.StatusOK).shows("/status", "answered", "/delivery/state", "delivered-to-agent")
+	})
+}
+
+// TestB78_NoReceiverEndsARetryByAskingForTooMuch: whatever it asks for, there is another attempt.
+func TestB78_NoReceiverEndsARetryByAskingForTooMuch(t *testing.T) {
+	policy := realtime.Settings().Retry
+	onEngines(t, func(s *server) {
+		bot, asks := s.agent("bot"), map[string]*inbound{}
+		for _, asked := range []string{
+			"99999999999999999999", "3600", "Fri, 31 Dec 9999 23:59:59 GMT", "-1", "-99999999999999999999", "soon",
+		} {
+			in := s.callback()
+			var calls atomic.Int64
+			in.handle(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if calls.Add(1) == 1 {
+					w.Header().Set("Retry-After", asked)
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
+			}))
+			asks[s.answered(bot, in)] = in
+		}
+		for id, in := range asks {
+			s.until("the push is taken", func() bool { return s.read(id).at("/delivery") != absent{} })
+			same(s.t, "what was tried", s.tried(id), []string{"503", "200"})
+			attempts := in.attempts()
+			if len(attempts) != 2 {
+				continue // was said
+			}
+			if apart := attempts[1].at.Sub(attempts[0].at); apart > policy.MaxDuration/time.Duration(policy.MaxAttempts-1)+patience/2 {
+				s.t.Errorf("the second attempt came %s after the first", apart)
+			}
+		}
 	})
 }
 
