@@ -44,7 +44,7 @@ func (c Config) execution(
 		if err != nil {
 			return sfnclock.Answer{}, err
 		}
-		return sfnclock.Again(again), nil
+		return sfnclock.Again(again, h.Now()), nil
 	}, nil
 }
 

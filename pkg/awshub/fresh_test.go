@@ -2,12 +2,14 @@ package awshub_test
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -126,6 +128,63 @@ func TestAnExecutionTellsWhatIsNoInput(t *testing.T) {
 			t.Errorf("%s of no time = %T %v", name, err, err)
 		}
 	}
+}
+
+// TestWhatIsNoInputFailsByItsName: by that name the definitions know what another try cannot mend.
+func TestWhatIsNoInputFailsByItsName(t *testing.T) {
+	t.Parallel()
+	s := deploy(t)
+	for name, start := range map[string]func(context.Context) (awshub.Execution, error){
+		"fire": s.config.Firer, "deliver": s.config.Deliverer,
+	} {
+		f, err := start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		function := lambda.NewHandler(f)
+		for _, in := range []string{
+			`"x"`, `5`, `null`, `[]`, `{}`, `{"key":5}`, `{"key":"m#1"}`, `{"key":{"part":5,"sort":"state"},"at":"2026-03-14T12:00:00Z"}`,
+			`{"key":{"part":"m#1","sort":["state"]},"at":"2026-03-14T12:00:00Z"}`, `{"key":{"part":"m#1","sort":"state"},"at":5}`,
+			`{"key":{"part":"m#1","sort":"state"},"at":null}`,
+		} {
+			out, err := function.Invoke(t.Context(), []byte(in))
+			if _, ok := err.(*sfnclock.InvalidInput); !ok { //nolint:errorlint // Lambda looks at the type itself
+				t.Errorf("%s of %s = %s, %T %v, want InvalidInput", name, in, out, err, err)
+			}
+		}
+	}
+}
+
+// TestAnEarlyExecutionIsNotCalledAgainAtOnce: where the clock of Step Functions runs ahead of ours, what we still wait for
+// is past for it, and it would ask again and again.
+func TestAnEarlyExecutionIsNotCalledAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	c := raise(t, time.Hour)
+	fire, err := c.config.Firer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.until("a call comes within the last second before a deadline", func() bool {
+		now := time.Now()
+		deadline := now.Truncate(time.Second).Add(time.Second - time.Millisecond) // over when the second is
+		if left := deadline.Sub(now); left < 300*time.Millisecond || left > 900*time.Millisecond {
+			return false
+		}
+		key, _ := hub.StateKey(c.ask(rand.Text(), deadline))
+		before := time.Now()
+		got, err := fire(t.Context(), sfnclock.Input{Key: sfnclock.Key(key), At: sfnclock.Timestamp(deadline)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Again == "" {
+			return false // too late: it has expired
+		}
+		again, err := time.Parse(time.RFC3339, got.Again)
+		if err != nil || again.Sub(before) < time.Second {
+			t.Errorf("called %s early, it wants to be called again in %s: %v", deadline.Sub(before), again.Sub(before), err)
+		}
+		return true
+	})
 }
 
 // TestTheEnvironment is not parallel, since it changes it.

@@ -149,7 +149,29 @@ func TestATimestampIsAWholeSecondThatHasCome(t *testing.T) {
 			t.Errorf("Timestamp(%s) = %s, want %s", at, got, want)
 		}
 	}
-	if got := sfnclock.Again(time.Time{}); got.Again != "" {
+}
+
+// TestAgainLiesASecondAhead: the clock of Step Functions may be ahead of the function's.
+func TestAgainLiesASecondAhead(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 14, 12, 0, 0, int(300*time.Millisecond), time.UTC)
+	for _, c := range []struct {
+		in   time.Duration
+		want string
+	}{
+		{0, "2026-03-14T12:00:02Z"}, {-time.Hour, "2026-03-14T12:00:02Z"}, {time.Millisecond, "2026-03-14T12:00:02Z"},
+		{700 * time.Millisecond, "2026-03-14T12:00:02Z"}, {time.Second, "2026-03-14T12:00:02Z"},
+		{1700 * time.Millisecond, "2026-03-14T12:00:02Z"}, {1701 * time.Millisecond, "2026-03-14T12:00:03Z"},
+		{time.Minute, "2026-03-14T12:01:01Z"},
+	} {
+		if got := sfnclock.Again(now.Add(c.in), now); got.Again != c.want {
+			t.Errorf("Again(in %v) = %s, want %s", c.in, got.Again, c.want)
+		}
+	}
+	if got := sfnclock.Again(now.Truncate(time.Second), now.Truncate(time.Second)); got.Again != "2026-03-14T12:00:01Z" {
+		t.Errorf("Again(now) at a whole second = %s, want the next", got.Again)
+	}
+	if got := sfnclock.Again(time.Time{}, now); got.Again != "" {
 		t.Errorf("Again(zero) = %+v, want nothing", got)
 	}
 }
@@ -162,6 +184,7 @@ func TestAnInputThatIsNone(t *testing.T) {
 	}
 	for _, bad := range []sfnclock.Input{
 		{}, {Key: good.Key}, {Key: good.Key, At: "tomorrow"}, {Key: sfnclock.Key{Part: "m#1"}, At: good.At},
+		{Key: sfnclock.Key{Part: "m#1\x00", Sort: "state"}, At: good.At},
 	} {
 		if _, err := bad.Check(); err == nil {
 			t.Errorf("Check(%+v) takes it", bad)

@@ -74,12 +74,23 @@ type Key struct {
 	Sort string `json:"sort"`
 }
 
+// UnmarshalJSON reads what of an input can be read, and leaves out what has the wrong type, for Check to miss it: an error
+// from here would have a name that the definitions try again.
+func (i *Input) UnmarshalJSON(text []byte) error {
+	type plain Input // without this method
+	var read plain
+	_ = json.Unmarshal(text, &read) // goes on after a value of the wrong type
+	*i = Input(read)
+	return nil
+}
+
 // Check returns the key that an input names, or an *InvalidInput, which the definitions do not try again.
 func (i Input) Check() (record.Key, error) {
-	if _, err := time.Parse(time.RFC3339, i.At); err != nil || i.Key.Part == "" || i.Key.Sort == "" {
+	key := record.Key(i.Key)
+	if _, err := time.Parse(time.RFC3339, i.At); err != nil || record.ValidateGet([]record.Key{key}) != nil {
 		return record.Key{}, &InvalidInput{i}
 	}
-	return record.Key(i.Key), nil
+	return key, nil
 }
 
 // InvalidInput is the error of an input that is none. Lambda reports an error by the name of its type, by which the
@@ -96,10 +107,19 @@ type Answer struct {
 	Again string `json:"again,omitempty"` // a Timestamp: when to call again; absent when all is done
 }
 
-// Again is the Answer for a time, where zero means that all is done.
-func Again(at time.Time) Answer {
+// ahead is how far ahead of the function's clock a time at least lies to which an execution is sent back: the clock of Step
+// Functions may be the one that is ahead. What is past for it would end the wait at once, at the price of three states, and
+// so again and again until the time has come for the function, too.
+const ahead = time.Second
+
+// Again is the Answer for a time at which to call again, seen at now; zero means that all is done. What is past or very
+// near is put off.
+func Again(at, now time.Time) Answer {
 	if at.IsZero() {
 		return Answer{}
+	}
+	if soonest := now.Add(ahead); at.Before(soonest) {
+		at = soonest
 	}
 	return Answer{Again: Timestamp(at)}
 }

@@ -154,7 +154,7 @@ func expiry(t *testing.T, r *rig) {
 		t.Errorf("called with %+v: %v", in, err)
 	}
 	again := time.Now().Add(1100 * time.Millisecond)
-	answer, _ := json.Marshal(sfnclock.Again(again))
+	answer, _ := json.Marshal(sfnclock.Again(again, time.Now()))
 	r.answer(token, string(answer))
 	token, second := r.called()
 	if time.Now().Before(again) {
