@@ -4,7 +4,6 @@ package auth
 
 import (
 	"context"
-	"crypto/subtle"
 	"fmt"
 	"net/http"
 	"strings"
@@ -101,10 +100,11 @@ func (a Authenticator) Caller(ctx context.Context, c Credential, also ...record.
 	if err := hub.Decode(recs[0], &agent); err != nil {
 		return nil, err
 	}
-	if !knows(&agent, c.token) {
+	hash := hub.TokenHash(c.token)
+	if !agent.Knows(hash) {
 		return nil, unauthenticated()
 	}
-	caller := &hub.Caller{Agent: &agent, Read: recs[2:]}
+	caller := &hub.Caller{Agent: &agent, Credential: hash, Read: recs[2:]}
 	return caller, a.account(ctx, caller, recs[1], agent.Account)
 }
 
@@ -122,17 +122,6 @@ func (a Authenticator) account(ctx context.Context, c *hub.Caller, guess record.
 		return unauthenticated()
 	}
 	return hub.Decode(guess, &c.Account)
-}
-
-func knows(agent *hub.Agent, token string) bool {
-	hash := hub.TokenHash(token)
-	found := false
-	for _, k := range agent.Credentials {
-		if subtle.ConstantTimeCompare(k.Hash, hash) == 1 {
-			found = true
-		}
-	}
-	return found && !agent.Revoked
 }
 
 // login is how a person came in.

@@ -91,15 +91,48 @@ func TestB30_NotModifiedStampsNothing(t *testing.T) {
 }
 
 // A poller whose clock runs ahead of the hub's, or who polled while the outcome was being written, asks for what is
-// younger than the outcome that it has not seen.
-func TestB30_AnOutcomeTheAgentHasNotGotIsNeverHiddenBySince(t *testing.T) {
+// younger than the outcome that it has not seen. Nor has it seen what was answered to a connection that was gone.
+func TestB30_AnOutcomeIsNeverHiddenFromAnAgentThatHasNotShownThatItHasIt(t *testing.T) {
 	onStores(t, func(_ *testing.T, s *suite) {
+		bot, alice := s.agent("bot"), s.person("alice")
+		for _, end := range []func(id string){
+			func(id string) { alice.answers(id, "approve").is(http.StatusOK) },
+			func(id string) { bot.cancel(id).is(http.StatusOK) },
+			func(string) { s.later(2 * time.Hour) }, // past the deadline
+		} {
+			id := bot.accepted(s.ask(expires(stamp(s.now.Add(time.Hour)))))
+			end(id)
+			s.later(time.Minute)
+			first := s.now
+			for range 3 {
+				bot.get(id+"?since="+stamp(s.now)).is(http.StatusOK).shows("/delivery/delivered_at", stamp(first)).str("/response/resolution_id")
+				s.later(time.Minute)
+			}
+			bot.ack(id, nil).is(http.StatusOK)
+			s.writesNothing(func() { bot.get(id + "?since=" + stamp(s.now)).is(http.StatusNotModified) })
+			bot.get(id).is(http.StatusOK).shows("/delivery/state", "acknowledged")
+		}
+	})
+}
+
+func TestB30_AnOutcomeThatWasPushedIsNoNews(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		bot, alice := s.agent("bot"), s.person("alice")
+		id := bot.accepted(s.ask(callback(callbackURL)))
+		alice.answers(id, "approve").is(http.StatusOK)
+		s.onePush()
+		s.writesNothing(func() { bot.get(id + "?since=" + stamp(s.now)).is(http.StatusNotModified) })
+		bot.get(id + "?since=" + stamp(s.now.Add(-time.Millisecond))).is(http.StatusOK)
+	})
+}
+
+func TestB30_AnOutcomeThatNobodyFetchedInTimeIsStillNews(t *testing.T) {
+	onStoresWith(t, doc{"retention_days": 1}, func(_ *testing.T, s *suite) {
 		bot, alice := s.agent("bot"), s.person("alice")
 		id := bot.accepted(s.ask())
 		alice.answers(id, "approve").is(http.StatusOK)
-		s.later(time.Minute)
-		bot.get(id+"?since="+stamp(s.now)).is(http.StatusOK).shows("/delivery/delivered_at", stamp(s.now))
-		bot.get(id + "?since=" + stamp(s.now)).is(http.StatusNotModified)
+		s.later(day + time.Millisecond)
+		bot.get(id+"?since="+stamp(s.now)).is(http.StatusOK).shows("/delivery", doc{"state": "expired"}, "/status", "answered")
 	})
 }
 
@@ -138,6 +171,7 @@ func TestB32_SinceAsksForChangesOnly(t *testing.T) {
 		bot.get(since(noon.Add(-time.Millisecond))).is(http.StatusOK).shows("/status", "open")
 		alice.answers(id, "approve").is(http.StatusOK)
 		bot.get(since(noon)).is(http.StatusOK).shows("/status", "answered")
+		bot.ack(id, nil).is(http.StatusOK)
 		bot.get(since(s.now)).is(http.StatusNotModified)
 		bot.get(id + "?since=" + url.QueryEscape("2026-03-14T13:00:00+01:00")).is(http.StatusOK)
 		for _, bad := range []string{"yesterday", "", "1773489600", "2026-03-14"} {

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"crypto/subtle"
+
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
 )
@@ -11,8 +13,22 @@ type Caller struct {
 	Agent   *Agent  // of an agent
 	Person  *Person // of a person
 
+	// Credential is the TokenHash of what an agent showed. A pull that waits holds it against the agent as it then is.
+	Credential []byte
+
 	// Read holds the records that were read in the same request as the credential, absent ones included.
 	Read []record.Record
+}
+
+// Knows says whether a token with this TokenHash is one of the agent's.
+func (a *Agent) Knows(hash []byte) bool {
+	found := false
+	for _, k := range a.Credentials {
+		if subtle.ConstantTimeCompare(k.Hash, hash) == 1 {
+			found = true
+		}
+	}
+	return found && !a.Revoked
 }
 
 // Actor returns the namespaced identity: agent:alice is not human:alice (spec §9.1).

@@ -46,10 +46,23 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 	return h.pullBody(m)
 }
 
-// newsSince says whether the status is younger than t. An outcome that the agent has not got yet is always news: the
-// caller's clock may run ahead of ours, and an answer must not hide behind that.
+// newsSince says whether the status is younger than t. An outcome is always news until the agent has shown that it has it:
+// the caller's clock may run ahead of ours, and an answer that was written to a connection may never have been read.
 func (s *State) newsSince(t time.Time) bool {
-	return s.StatusAt.After(t) || s.Response != nil && s.Delivery.wire() == nil
+	return s.StatusAt.After(t) || s.Response != nil && !s.shown()
+}
+
+// shown says whether the agent has shown that it has the outcome: it acknowledged it, or took a push of it.
+func (s *State) shown() bool {
+	return s.Delivery != nil && s.Delivery.Ack != nil || s.Push.taken()
+}
+
+// taken says whether the last attempt was answered with 2xx. A nil PushWork had none.
+func (w *PushWork) taken() bool {
+	if w == nil || len(w.Attempts) == 0 {
+		return false
+	}
+	return PushResult{Status: w.Attempts[len(w.Attempts)-1].Status}.Delivered()
 }
 
 // submitted loads a message for its submitter, settled at now.
@@ -71,7 +84,7 @@ func (h *Hub) submitted(ctx context.Context, c *Caller, id string, now time.Time
 }
 
 // await holds until the message is no longer open, or wait is over. Whatever happens it looks once more at the end, and
-// whether the agent is still one.
+// whether the caller's credential is still good.
 func (h *Hub) await(
 	ctx context.Context, c *Caller, id string, wait time.Duration, halt <-chan struct{},
 ) (*message, error) {
@@ -101,7 +114,8 @@ func (h *Hub) await(
 	}
 }
 
-// lookAgain reads a message for its submitter anew, and the agent with it: one that was revoked meanwhile gets nothing.
+// lookAgain reads a message for its submitter anew, and the agent with it: who has lost meanwhile the credential that they
+// came with gets nothing, even where the agent has got another since.
 func (h *Hub) lookAgain(ctx context.Context, c *Caller, id string) (*message, error) {
 	recs, err := h.Store.Get(ctx, append(h.MessageKeys(id), AgentKey(c.Agent.Ref))...)
 	if err != nil {
@@ -111,10 +125,12 @@ func (h *Hub) lookAgain(ctx context.Context, c *Caller, id string) (*message, er
 	if err := Decode(recs[len(recs)-1], &agent); err != nil {
 		return nil, err
 	}
-	if agent.Revoked {
-		return nil, ma2h.Errorf(ma2h.CodeUnauthenticated, "The agent was revoked while it waited.")
+	if !agent.Knows(c.Credential) {
+		return nil, ma2h.Errorf(ma2h.CodeUnauthenticated, "The token was taken away while you waited with it.")
 	}
-	return h.submitted(ctx, &Caller{Account: c.Account, Agent: c.Agent, Read: recs}, id, h.now())
+	again := *c
+	again.Read = recs
+	return h.submitted(ctx, &again, id, h.now())
 }
 
 // untilExpiry returns a channel that receives when an open message's deadline has passed.

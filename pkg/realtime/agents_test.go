@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -69,29 +68,64 @@ func TestAgentsThatCannotBeMade(t *testing.T) {
 	})
 }
 
-// TestARevokedAgentStopsWaiting: who is revoked while it waits gets nothing more.
-func TestARevokedAgentStopsWaiting(t *testing.T) {
+// TestNobodyWaitsLongerThanTheirTokenIsGood: whose token is taken away while they wait get nothing more, not even the
+// outcome, and not even when the agent itself is one again.
+func TestNobodyWaitsLongerThanTheirTokenIsGood(t *testing.T) {
+	onEngines(t, func(s *server) {
+		for how, loses := range map[string]func(bot *caller){
+			"revoked": func(bot *caller) {
+				s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
+			},
+			"revoked and added anew": func(bot *caller) {
+				s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
+				s.owner.call(endpoint.AgentAdd, doc{"id": bot.id}).is(http.StatusCreated)
+			},
+			"rotated twice": func(bot *caller) {
+				for range 2 {
+					s.owner.call(endpoint.AgentRotate, nil, bot.id).is(http.StatusCreated)
+				}
+			},
+		} {
+			s.run(how, func() {
+				bot := s.agent("bot")
+				id := bot.accepted(s.ask())
+				told := s.waiting(bot, id)
+				loses(bot)
+				s.owner.answers(id, "approve").is(http.StatusOK)
+				if got := <-told; got != nil {
+					got.refused(http.StatusUnauthorized, ma2h.CodeUnauthenticated, "")
+				}
+				s.read(id).is(http.StatusOK).lacks("/delivery")
+			})
+		}
+	})
+}
+
+func TestWhoeverRotatesOnceWaitsOn(t *testing.T) {
 	onEngines(t, func(s *server) {
 		bot := s.agent("bot")
 		id := bot.accepted(s.ask())
-		type end struct {
-			answer *answer
-			at     time.Time
-		}
-		told := make(chan end)
-		go func() {
-			a, err := s.try(request{method: http.MethodGet, path: "/v1/messages/" + id + "?wait=3600", token: bot.token})
-			if err != nil {
-				s.t.Error(err)
-			}
-			told <- end{a, time.Now()}
-		}()
-		bot.pull(id, "?wait=0.5").is(http.StatusOK) // the longer wait has begun by its end
-		s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
-		revoked := time.Now()
-		if got := <-told; got.answer != nil && got.answer.status != http.StatusUnauthorized {
-			s.t.Errorf("the wait ended %s after the agent was revoked, as %d %s; want 401", got.at.Sub(revoked), got.answer.status,
-				got.answer.body)
+		told := s.waiting(bot, id)
+		s.owner.call(endpoint.AgentRotate, nil, bot.id).is(http.StatusCreated)
+		s.owner.answers(id, "approve").is(http.StatusOK)
+		if got := <-told; got != nil {
+			got.is(http.StatusOK).shows("/status", "answered")
 		}
 	})
+}
+
+// waiting begins a pull with the longest wait, and returns when it waits.
+func (s *server) waiting(bot *caller, id string) <-chan *answer {
+	s.t.Helper()
+	told := make(chan *answer, 1)
+	t := s.t
+	go func() {
+		a, err := s.try(request{method: http.MethodGet, path: "/v1/messages/" + id + "?wait=3600", token: bot.token})
+		if err != nil {
+			t.Error(err)
+		}
+		told <- a
+	}()
+	bot.pull(id, "?wait=0.5").is(http.StatusOK) // the longer wait has begun by its end
+	return told
 }
