@@ -110,7 +110,7 @@ func TestPeopleManageAgentsOverAHub(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	owner := startHub(t)
-	const id = "a/b#c?d e.."
+	const id = "a/b#c%3Fd e.."
 	made, err := owner.AddAgent(ctx, id)
 	if err != nil {
 		t.Fatal(err)

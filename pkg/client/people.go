@@ -85,8 +85,9 @@ func (c *Client) ListAgents(ctx context.Context) ([]Agent, error) {
 	return list.Agents, err
 }
 
-// AddAgent makes an agent with a token and a push secret, or gives a revoked one new ones. It is not repeated when its
-// answer was lost: rotate the agent's token then.
+// AddAgent makes an agent with a token and a push secret, or gives a revoked one new ones. An id may have slashes in it, but
+// nothing, . or .. between them, and neither a ? nor control characters. It is not repeated when its answer was lost: rotate
+// the agent's token then.
 func (c *Client) AddAgent(ctx context.Context, id string) (*NewCredentials, error) {
 	body := struct {
 		ID string `json:"id"`

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
@@ -32,39 +33,59 @@ type NewCredentials struct {
 // maxCredentials is how many tokens of an agent live at once, so that one can be replaced without a gap.
 const maxCredentials = 2
 
+// maxAgentID is the longest id of an agent, in bytes.
+const maxAgentID = 256
+
+// checkAgentID refuses what cannot be the id of an agent to come. Requests name an agent by a path, which a gateway may
+// decode before the hub sees it and cut at a ?, and in which //, /./ and /../ are no names (see DIVERGENCES.md).
+func checkAgentID(id string) error {
+	refuse := func(message string, args ...any) error {
+		return ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id", message, args...)
+	}
+	if id == "" || len(id) > maxAgentID {
+		return refuse("Give the agent an id of 1 to %d bytes.", maxAgentID)
+	}
+	if strings.Contains(id, "#"+ma2h.PrefixSession) {
+		return refuse("An id with #%s reads like the session of another agent; choose another.", ma2h.PrefixSession)
+	}
+	if strings.Contains(id, "?") || strings.ContainsFunc(id, unicode.IsControl) {
+		return refuse("An id with a question mark or control character could not stand in a path; choose another.")
+	}
+	for part := range strings.SplitSeq(id, "/") {
+		if part == "" || part == "." || part == ".." {
+			return refuse("An id with nothing, . or .. beside a slash, or . or .. alone, could not stand in a path; choose another.")
+		}
+	}
+	return nil
+}
+
 // AddAgent makes an agent of the person's account with a token and a push secret, or gives a revoked one new ones.
 func (h *Hub) AddAgent(ctx context.Context, c *Caller, id string) (*NewCredentials, error) {
 	if err := personOnly(c); err != nil {
 		return nil, err
 	}
-	if id == "" || len(id) > 256 {
-		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id", "Give the agent an id of 1 to 256 bytes.")
-	}
-	if strings.Contains(id, "#"+ma2h.PrefixSession) {
-		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id",
-			"An id with #%s reads like the session of another agent; choose another.", ma2h.PrefixSession)
+	if err := checkAgentID(id); err != nil {
+		return nil, err
 	}
 	ref := h.AgentRef(c.Account.Ref, id)
-	rec, err := h.get(ctx, AgentKey(ref))
+	made := &NewCredentials{ID: id, SecretRef: PushSecretRef}
+	err := h.changeAgent(ctx, c, ref, "agent_add", func(a *Agent) (change bool, err error) {
+		switch {
+		case a.Ref == "":
+			*a = Agent{Ref: ref, ID: id, Account: c.Account.Ref, CreatedAt: h.now()}
+		case !a.Revoked:
+			return false, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id",
+				"The account has an agent with this id; rotate its token instead.")
+		}
+		a.Revoked, a.Credentials, a.Secrets = false, nil, nil
+		made.Token = h.addCredential(a)
+		made.PushSecret, err = h.addSecret(ctx, a)
+		return true, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	a := Agent{Ref: ref, ID: id, Account: c.Account.Ref, CreatedAt: h.now()}
-	if rec.Rev != "" {
-		if err := Decode(rec, &a); err != nil {
-			return nil, err
-		}
-		if !a.Revoked {
-			return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id",
-				"The account has an agent with this id; rotate its token instead.")
-		}
-	}
-	a.Revoked, a.Credentials, a.Secrets = false, nil, nil
-	made := &NewCredentials{ID: id, Token: h.addCredential(&a), SecretRef: PushSecretRef}
-	if made.PushSecret, err = h.addSecret(ctx, &a); err != nil {
-		return nil, err
-	}
-	return made, h.putAgent(ctx, c, rec, &a, "agent_add")
+	return made, nil
 }
 
 // addCredential gives an agent another token; the oldest beyond two goes.
@@ -85,70 +106,74 @@ func (h *Hub) addSecret(ctx context.Context, a *Agent) (string, error) {
 	return secret, nil
 }
 
-// putAgent commits an agent and the deed together.
-func (h *Hub) putAgent(ctx context.Context, c *Caller, was record.Record, a *Agent, did string) error {
-	r := record.Record{
-		Key: AgentKey(a.Ref), Kind: KindAgent, Body: Encode(a),
-		Tags: [2]record.Tag{{Name: "agent#" + a.Account, Order: a.Ref}},
-	}
-	err := h.Store.Commit(ctx, record.Put(r, was.Rev), h.deed(c, did, a.ID, h.now()))
-	if record.AsConflict(err) != nil {
-		return ma2h.Errorf(ma2h.CodeUnavailable, "The agent was changed at the same time; try again.")
-	}
+// changeAgent commits what f makes of an agent, and the deed with it; f says whether there is anything to do. An agent that
+// is not there is the zero Agent.
+func (h *Hub) changeAgent(ctx context.Context, c *Caller, ref, did string, f func(*Agent) (change bool, _ error)) error {
+	rec, err := h.get(ctx, AgentKey(ref))
 	if err != nil {
-		return fmt.Errorf("write agent: %w", err)
+		return err
 	}
-	return nil
+	return h.revise(ctx, c, rec, func(rec record.Record) (revision, error) {
+		var a Agent
+		if rec.Rev != "" {
+			if err := Decode(rec, &a); err != nil {
+				return revision{}, err
+			}
+		}
+		if change, err := f(&a); err != nil || !change {
+			return revision{}, err
+		}
+		put := record.Record{
+			Key: AgentKey(a.Ref), Kind: KindAgent, Body: Encode(&a),
+			Tags: [2]record.Tag{{Name: "agent#" + a.Account, Order: a.Ref}},
+		}
+		return revision{&put, did, a.ID}, nil
+	})
 }
 
 // RotateAgent gives an agent a new token beside its latest one, and nothing older. The push secret stays what it is, and
 // is shown again, so that whoever sets up the agent anew has everything.
 func (h *Hub) RotateAgent(ctx context.Context, c *Caller, id string) (*NewCredentials, error) {
-	a, rec, err := h.agentOf(ctx, c, id)
+	made := &NewCredentials{ID: id, SecretRef: PushSecretRef}
+	err := h.changeOwn(ctx, c, id, "agent_rotate", func(a *Agent) (bool, error) {
+		if a.Revoked {
+			return false, ma2h.Errorf(ma2h.CodeNotFound, "The agent is revoked; add it again.")
+		}
+		secret, err := h.pushKey(ctx, a, &ma2h.CallbackAuth{SecretRef: PushSecretRef})
+		if err != nil {
+			return false, fmt.Errorf("open push secret: %w", err)
+		}
+		made.Token, made.PushSecret = h.addCredential(a), string(secret)
+		return true, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if a.Revoked {
-		return nil, ma2h.Errorf(ma2h.CodeNotFound, "The agent is revoked; add it again.")
-	}
-	made := &NewCredentials{ID: id, Token: h.addCredential(a), SecretRef: PushSecretRef}
-	secret, err := h.pushKey(ctx, a, &ma2h.CallbackAuth{SecretRef: PushSecretRef})
-	if err != nil {
-		return nil, fmt.Errorf("open push secret: %w", err)
-	}
-	made.PushSecret = string(secret)
-	return made, h.putAgent(ctx, c, rec, a, "agent_rotate")
+	return made, nil
 }
 
 // RevokeAgent ends all of an agent's credentials. What it asked stays where it is.
 func (h *Hub) RevokeAgent(ctx context.Context, c *Caller, id string) error {
-	a, rec, err := h.agentOf(ctx, c, id)
-	if err != nil || a.Revoked {
-		return err
-	}
-	a.Revoked, a.Credentials = true, nil
-	return h.putAgent(ctx, c, rec, a, "agent_revoke")
+	return h.changeOwn(ctx, c, id, "agent_revoke", func(a *Agent) (bool, error) {
+		if a.Revoked {
+			return false, nil
+		}
+		a.Revoked, a.Credentials = true, nil
+		return true, nil
+	})
 }
 
-// agentOf returns an agent of the person's account; any other is unknown.
-func (h *Hub) agentOf(ctx context.Context, c *Caller, id string) (*Agent, record.Record, error) {
+// changeOwn is changeAgent for an agent of the person's account; any other is unknown.
+func (h *Hub) changeOwn(ctx context.Context, c *Caller, id, did string, f func(*Agent) (change bool, _ error)) error {
 	if err := personOnly(c); err != nil {
-		return nil, record.Record{}, err
+		return err
 	}
-	rec, err := h.get(ctx, AgentKey(h.AgentRef(c.Account.Ref, id)))
-	if err != nil {
-		return nil, rec, err
-	}
-	var a Agent
-	if rec.Rev != "" {
-		if err := Decode(rec, &a); err != nil {
-			return nil, rec, err
+	return h.changeAgent(ctx, c, h.AgentRef(c.Account.Ref, id), did, func(a *Agent) (bool, error) {
+		if a.Account != c.Account.Ref {
+			return false, ma2h.Errorf(ma2h.CodeNotFound, "The account has no agent with this id.")
 		}
-	}
-	if a.Account != c.Account.Ref {
-		return nil, rec, ma2h.Errorf(ma2h.CodeNotFound, "The account has no agent with this id.")
-	}
-	return &a, rec, nil
+		return f(a)
+	})
 }
 
 // Agents returns the agents of the person's account.

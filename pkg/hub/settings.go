@@ -23,21 +23,16 @@ func (h *Hub) SetDefaultResolvers(ctx context.Context, c *Caller, list []string)
 	if err != nil {
 		return err
 	}
-	var a Account
-	if err := Decode(rec, &a); err != nil {
-		return err
-	}
-	a.DefaultResolvers = list
-	r := record.Record{Key: rec.Key, Kind: KindAccount, Body: Encode(a)}
-	err = h.Store.Commit(ctx, record.Put(r, rec.Rev), h.deed(c, "default_resolvers", "", h.now()))
-	if record.AsConflict(err) != nil {
-		return ma2h.Errorf(ma2h.CodeUnavailable, "The settings were changed at the same time; try again.")
-	}
-	if err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	c.Account = a
-	return nil
+	return h.revise(ctx, c, rec, func(rec record.Record) (revision, error) {
+		var a Account
+		if err := Decode(rec, &a); err != nil {
+			return revision{}, err
+		}
+		a.DefaultResolvers = list
+		c.Account = a
+		put := record.Record{Key: rec.Key, Kind: KindAccount, Body: Encode(a)}
+		return revision{&put, "default_resolvers", ""}, nil
+	})
 }
 
 // The bounds of the account's default resolvers, which every ask without a list carries.

@@ -133,11 +133,11 @@ func (v *visit) fail(err error) {
 
 // later says to come back. Whoever knows when to, knows what is amiss, and then the page says that.
 func (v *visit) later(e *ma2h.Error) {
+	v.w.Header().Set("Retry-After", strconv.Itoa(max(int((e.RetryAfter+time.Second-1)/time.Second), 1)))
 	if e.RetryAfter <= 0 {
 		v.say(e.Status(), string(e.Code))
 		return
 	}
-	v.w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	text := template.HTML(template.HTMLEscapeString(e.Message)) //nolint:gosec // escaped
 	v.render(e.Status(), "plain", v.page("", v.words.plain("later.title"),
 		plainView{Heading: v.words.html("later.title"), Text: text}))

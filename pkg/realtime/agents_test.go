@@ -10,12 +10,13 @@ import (
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
-// TestAgentsOfEveryName: an id may be anything, and stands in paths all the same.
+// TestAgentsOfEveryName: an id may be almost anything, and stands in paths all the same.
 func TestAgentsOfEveryName(t *testing.T) {
 	onEngines(t, func(s *server) {
 		for _, name := range []string{
 			"plain", "deploybot/dev-team", "with space", "100%", "%2", "größe/漢字/😀", "a#b", "a+b&c=d;e", "dot.dot", "rotate",
-			"agents/x/rotate", `quo"te\`, "tab\tand", "~!$'()*,:@", strings.Repeat("l", 200),
+			"agents/x/rotate", `quo"te\`, "~!$'()*,:@", ".hidden/..x/...", "a/b/c", "%2F%2f/%3F%23", "a;b:c+d e", "e\u0301",
+			strings.Repeat("l", 200),
 		} {
 			s.run(name, func() {
 				made := s.owner.call(endpoint.AgentAdd, doc{"id": unique(name)}).is(http.StatusCreated)
@@ -59,11 +60,30 @@ func TestAgentsThatCannotBeMade(t *testing.T) {
 		add(doc{"id": strings.Repeat("x", 257)}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
 		add(doc{"id": "bot#sess_1"}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
 		add(doc{"id": bot.id}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
+		for _, id := range []string{ // which no path could name everywhere
+			".", "..", "/", "//", "/a", "a/", "a//b", "a/./b", "a/../b", "team//x", "a/..", "./a", "what?", "?", "tab\tand", "a\nb",
+			"nul\x00", "del\x7f", "next\u0085line",
+		} {
+			add(doc{"id": id}).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/id")
+		}
 		add(doc{"id": 7}).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/id")
 		add(doc{"name": "x"}).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/id")
 		add("").refused(http.StatusBadRequest, ma2h.CodeValidationError, "")
 		for _, name := range []endpoint.Name{endpoint.AgentRotate, endpoint.AgentRevoke} {
 			s.owner.call(name, nil, unique("nobody")).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+		}
+	})
+}
+
+// TestAgentsNamedByAWholeSegment: what is special in a path is not in an id.
+func TestAgentsNamedByAWholeSegment(t *testing.T) {
+	onEngines(t, func(s *server) {
+		for _, tail := range []string{"/...", "/rotate", "/%", "/%2E", "/%2e%2e", "/ ", "/+", "/;", "/:", "/#", "/é", "#", "%", " "} {
+			id := unique("whole") + tail
+			s.owner.call(endpoint.AgentAdd, doc{"id": id}).is(http.StatusCreated)
+			s.owner.call(endpoint.AgentRotate, nil, id).is(http.StatusCreated).shows("/id", id)
+			s.owner.call(endpoint.AgentRevoke, nil, id).is(http.StatusNoContent)
+			s.owner.call(endpoint.AgentRotate, nil, id).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}
 	})
 }
