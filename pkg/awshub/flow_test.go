@@ -105,6 +105,9 @@ func TestPagesAndWhatIsNowhere(t *testing.T) {
 	for target, want := range map[string]int{
 		"/": http.StatusSeeOther, "/inbox": http.StatusUnauthorized, "/signin": http.StatusOK, "/nowhere": http.StatusNotFound,
 		"/v1/messages": http.StatusMethodNotAllowed, "/v1/nowhere": http.StatusNotFound, "/v1/me": http.StatusNotFound,
+		"/v1/agents/a/rotate": http.StatusMethodNotAllowed, "/v1/agents/a/b/rotate": http.StatusMethodNotAllowed,
+		"/v1/agents/a/b": http.StatusMethodNotAllowed, "/v1/agents/": http.StatusNotFound, "/.well-known": http.StatusNotFound,
+		"/in": http.StatusNotFound, "/static": http.StatusNotFound, "/v1//messages": http.StatusNotFound, "//": http.StatusNotFound,
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))

@@ -90,10 +90,10 @@ func TestDiscovery_UnknownPathsAndMethods(t *testing.T) {
 			bot.send("GET", path, nil).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}
 		for path, allowed := range map[string]string{
-			"/v1/messages": "POST", "/v1/messages/" + id: "GET", "/v1/messages/" + id + "/cancel": "POST", "/v1/me": "GET",
-			"/.well-known/ma2h": "GET", "/v1/messages/" + id + "/resolve": "POST", "/v1/messages/" + id + "/ack": "POST",
+			"/v1/messages": "POST", "/v1/messages/" + id: "GET, HEAD", "/v1/messages/" + id + "/cancel": "POST", "/v1/me": "GET, HEAD",
+			"/.well-known/ma2h": "GET, HEAD", "/v1/messages/" + id + "/resolve": "POST", "/v1/messages/" + id + "/ack": "POST",
 		} {
-			for _, method := range []string{"DELETE", "PATCH", map[string]string{"GET": "POST", "POST": "GET"}[allowed]} {
+			for _, method := range []string{"DELETE", "PATCH", map[string]string{"GET, HEAD": "POST", "POST": "GET"}[allowed]} {
 				a := bot.send(method, path, nil).refused(http.StatusMethodNotAllowed, ma2h.CodeMethodNotAllowed, "")
 				same(s.t, "Allow of "+path, a.header.Get("Allow"), allowed)
 			}

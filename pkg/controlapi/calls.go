@@ -41,9 +41,9 @@ func (s *Server) Handler() http.Handler {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) { s.inTenant(w, r, c) })
 	}
-	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) {
+	httpapi.Mount(mux, Prefix, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, ma2h.Errorf(ma2h.CodeNotFound, "The control API has no such call."))
-	})
+	}))
 	return mux
 }
 

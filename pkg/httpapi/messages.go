@@ -58,6 +58,7 @@ func (s *Server) pull(c *call) (any, error) {
 		return nil, err
 	}
 	options.Stop = s.Stopping
+	options.Unread = c.r.Method == http.MethodHead
 	body, err := c.hub.Pull(c.r.Context(), caller, id, options)
 	if err != nil {
 		return nil, err
@@ -142,9 +143,9 @@ func (s *Server) ack(c *call) (any, error) {
 	return c.hub.Acknowledge(c.r.Context(), caller, id, body)
 }
 
-// setRetryAfter writes whole seconds, rounded up: never less than is needed.
+// setRetryAfter writes whole seconds, rounded up: never less than is needed, and one where it is only known that it passes.
 func setRetryAfter(w http.ResponseWriter, e *ma2h.Error) {
-	if e.Code != ma2h.CodeRateLimited && e.RetryAfter == 0 {
+	if e.Code != ma2h.CodeRateLimited && e.Code != ma2h.CodeUnavailable && e.RetryAfter == 0 {
 		return
 	}
 	seconds := max(int(math.Ceil(e.RetryAfter.Seconds())), 1)

@@ -8,9 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/auth"
@@ -77,21 +74,6 @@ func (s *Server) mount(endpoints ...endpoint.Endpoint) http.Handler {
 	return Unclean(mux, s.Log)
 }
 
-// Unclean answers requests for paths with //, /./ or /../ in them, of which there is none. A ServeMux would send the
-// caller to the path that they might have meant, in HTML.
-func Unclean(next http.Handler, log *slog.Logger) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		clean := path.Clean(r.URL.Path)
-		if clean != r.URL.Path && clean+"/" != r.URL.Path {
-			WriteError(log, w, r, nowhere())
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func nowhere() error { return ma2h.Errorf(ma2h.CodeNotFound, "There is nothing at this path.") }
-
 func handlers() map[endpoint.Name]handler {
 	return map[endpoint.Name]handler{
 		endpoint.Discovery:      (*Server).discovery,
@@ -116,10 +98,6 @@ func handlers() map[endpoint.Name]handler {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint.Endpoint, h handler) {
-	if r.Method == http.MethodHead && strings.HasPrefix(r.URL.Path, "/v1/") {
-		s.unrouted(w, r) // a HEAD of a pull would count as a delivery that nobody saw
-		return
-	}
 	w.Header().Set("Cache-Control", "no-store")
 	c := &call{w: w, r: r, status: http.StatusOK}
 	var err error
@@ -212,30 +190,6 @@ func (s *Server) caller(c *call, also ...record.Key) (*hub.Caller, error) {
 
 func (s *Server) callerOf(c *call, credential auth.Credential, also ...record.Key) (*hub.Caller, error) {
 	return auth.For(c.hub).Caller(c.r.Context(), credential, also...)
-}
-
-// unrouted answers for paths that are no endpoint, for endpoints under another method, and for those that this process
-// does not serve.
-func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
-	if allowed := allowedMethods(r); len(allowed) > 0 && !slices.Contains(allowed, r.Method) {
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		s.writeError(w, r, ma2h.Errorf(ma2h.CodeMethodNotAllowed, "This path takes %s.", strings.Join(allowed, " or ")))
-		return
-	}
-	s.writeError(w, r, nowhere())
-}
-
-// allowedMethods returns the methods under which a path is an endpoint.
-func allowedMethods(r *http.Request) []string {
-	var allowed []string
-	for _, e := range endpoint.All() {
-		mux := http.NewServeMux()
-		mux.HandleFunc(e.Path, func(http.ResponseWriter, *http.Request) {})
-		if _, pattern := mux.Handler(r); pattern == e.Path {
-			allowed = append(allowed, e.Method)
-		}
-	}
-	return allowed
 }
 
 // errorBody is the envelope of an error (spec §8.5), with what a lost resolve or cancel is told merged into it (spec

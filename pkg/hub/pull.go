@@ -17,6 +17,9 @@ type PullOptions struct {
 	Wait  time.Duration // how long to hold while the message is open; cut to Settings.MaxWait
 	Since time.Time     // answer "not modified" when the status is as old as this; zero for always answering
 
+	// Unread is for who is not shown the body, as by HEAD: nothing is delivered by it.
+	Unread bool
+
 	Stop <-chan struct{} // closed when nothing may be held any longer; nil for never
 }
 
@@ -40,7 +43,9 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 	if err := ctx.Err(); err != nil {
 		return nil, err // nobody is there to be told, so nothing was delivered
 	}
-	if err := h.stampDelivered(ctx, m); err != nil {
+	if o.Unread {
+		m.state.deliver(h.now()) // what a reader would get, and nothing is written of it
+	} else if err := h.stampDelivered(ctx, m); err != nil {
 		return nil, err
 	}
 	return h.pullBody(m)

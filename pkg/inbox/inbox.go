@@ -77,9 +77,10 @@ func routes() []route {
 	}
 }
 
-// Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages.
+// Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages. To a path
+// that ends in a slash belongs the one without it.
 func Paths() []string {
-	return []string{"/{$}", "/inbox", "/inbox/", "/in/", "/settings", "/settings/", "/signin", "/signout", "/static/"}
+	return []string{"/{$}", "/inbox/", "/in/", "/settings/", "/signin", "/signout", "/static/"}
 }
 
 // Handler returns everything below /inbox, /in/, /settings, /signin, /signout and /static/, and / itself, which leads to
@@ -89,6 +90,9 @@ func (in *Inbox) Handler() http.Handler {
 	allowed := map[string][]string{}
 	for _, rt := range routes() {
 		allowed[rt.path] = append(allowed[rt.path], rt.method)
+		if rt.method == http.MethodGet {
+			allowed[rt.path] = append(allowed[rt.path], http.MethodHead)
+		}
 		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) { in.serve(w, r, rt) })
 	}
 	for path, methods := range allowed {

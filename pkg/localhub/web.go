@@ -50,19 +50,19 @@ func (w Web) Handler() http.Handler {
 	api := &httpapi.Server{Hub: control.Hub, Log: w.Log, Stopping: w.Stopping}
 	mux := http.NewServeMux()
 	v1 := api.Handler()
-	for _, path := range []string{"/v1", "/v1/", "/.well-known/", "/healthz"} {
-		mux.Handle(path, v1)
+	for _, path := range httpapi.Paths() {
+		httpapi.Mount(mux, path, v1)
 	}
 	pages := inbox.New(inbox.Config{
 		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Command: w.Command, Folder: w.Folder,
 	})
 	mux.Handle("/", pages.NotFound(v1))
 	for _, path := range inbox.Paths() {
-		mux.Handle(path, pages.Handler())
+		httpapi.Mount(mux, path, pages.Handler())
 	}
 	if w.NewStore == nil {
 		return httpapi.Unclean(mux, w.Log)
 	}
-	mux.Handle(controlapi.Prefix, control.Handler())
+	httpapi.Mount(mux, controlapi.Prefix, control.Handler())
 	return control.Wrap(httpapi.Unclean(mux, w.Log))
 }

@@ -133,16 +133,3 @@ func TestB30_B32_SinceAsksForChangesOnly(t *testing.T) {
 		bot.pull(id, since).is(http.StatusNotModified)
 	})
 }
-
-func TestB30_AHEADReadsNothing(t *testing.T) {
-	onEngines(t, func(s *server) {
-		bot := s.agent("bot")
-		id := bot.accepted(s.ask())
-		s.owner.answers(id, "approve").is(http.StatusOK)
-		a := s.send(request{method: http.MethodHead, path: "/v1/messages/" + id, token: bot.token}).is(http.StatusMethodNotAllowed)
-		if allow := a.header.Get("Allow"); allow != http.MethodGet || len(a.body) > 0 {
-			s.t.Errorf("HEAD: Allow %q, body %q; want GET and none", allow, a.body)
-		}
-		s.read(id).is(http.StatusOK).lacks("/delivery")
-	})
-}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/httpapi"
+	"github.com/mash-hub/mash/pkg/inbox"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -165,16 +167,47 @@ func TestWhereThereIsNothing(t *testing.T) {
 			bot.get(path).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}
 		for _, c := range []struct{ method, path, allow string }{
-			{http.MethodGet, "/v1/messages", "POST"}, {http.MethodDelete, "/v1/messages/msg_1", "GET"},
-			{http.MethodPut, "/v1/messages/msg_1/resolve", "POST"}, {http.MethodPost, "/v1/me", "GET"},
-			{http.MethodPatch, "/v1/agents", "GET, POST"}, {http.MethodGet, "/v1/settings", "PUT"},
-			{http.MethodPost, "/healthz", "GET"}, {http.MethodPost, "/.well-known/ma2h", "GET"},
+			{http.MethodGet, "/v1/messages", "POST"}, {http.MethodDelete, "/v1/messages/msg_1", "GET, HEAD"},
+			{http.MethodPut, "/v1/messages/msg_1/resolve", "POST"}, {http.MethodPost, "/v1/me", "GET, HEAD"},
+			{http.MethodPatch, "/v1/agents", "GET, HEAD, POST"}, {http.MethodGet, "/v1/settings", "PUT"},
+			{http.MethodPost, "/healthz", "GET, HEAD"}, {http.MethodPost, "/.well-known/ma2h", "GET, HEAD"},
+			{http.MethodGet, "/v1/agents/bot/rotate", "POST"}, {http.MethodGet, "/v1/agents/no%2Fpe/rotate", "POST"},
+			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE"},
+			{http.MethodGet, "/v1/agents/bot", "DELETE"}, {http.MethodPut, "/v1/agents/no%2Fpe", "DELETE"},
 		} {
 			a := s.send(request{method: c.method, path: c.path, token: bot.token}).
 				refused(http.StatusMethodNotAllowed, ma2h.CodeMethodNotAllowed, "")
 			if got := a.header.Get("Allow"); got != c.allow {
 				s.t.Errorf("%s: Allow = %q, want %q", a.what, got, c.allow)
 			}
+		}
+	})
+}
+
+// TestNothingLeadsElsewhere: a place that only has others below it answers as any place where there is nothing does,
+// programs in JSON and people with a page. What serves it would by itself lead to the same place with a slash.
+func TestNothingLeadsElsewhere(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot, b := s.agent("bot"), s.browser()
+		for _, mount := range httpapi.Paths() {
+			path := strings.TrimSuffix(mount, "/")
+			if path == mount {
+				continue
+			}
+			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
+				a := s.send(request{method: method, path: path, token: bot.token}).is(http.StatusNotFound)
+				same(s.t, a.what, a.header.Get("Content-Type"), "application/json")
+			}
+			bot.get(path).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+		}
+		for _, mount := range inbox.Paths()[1:] { // the first is / itself
+			path, below := strings.CutSuffix(mount, "/")
+			if a := b.page(path).says("<html"); below && a.status != http.StatusNotFound && a.status != http.StatusUnauthorized {
+				s.t.Errorf("%s = %d, want 404, or 401 where there is a page", a.what, a.status)
+			}
+		}
+		for _, path := range []string{"//", "/v1//me", "/v1/./me", "/v1/x/../me", "//v1/me", "/inbox/../v1/me", "/v1/me/", "/v1/me//"} {
+			bot.get(path).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}
 	})
 }
