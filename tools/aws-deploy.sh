@@ -15,11 +15,21 @@ build() {
 	go -C infra build -o ../bin/infra . && go build -o bin/mash-aws ./cmd/mash-aws && go -C tools build -o "../$bin/" ./awsdeploy
 }
 
-deploy() { "$bin/awsdeploy" -endpoint "$(cat "$home-endpoint")" -out "$home-stack.json"; }
+deploy() { "$bin/awsdeploy" -endpoint "$(cat "$home-endpoint")" -out "$home-stack.json" >"$scratch/next"; }
+
+# next says how to go on, to who has run this and nothing more.
+next() {
+	if [ -n "$above" ] || [ "$failed" -gt 0 ]; then return 0; fi
+	echo
+	cat "$scratch/next"
+	printf '\nmake aws-smoke follows one ask there, to its verified answer.\n'
+	printf 'make aws-down stops it all; what it holds is gone then.\n'
+}
 
 part 'start the emulated AWS' localstack/up
 part 'functions' tools/functions.sh
 part 'build what deploys them' build
 part 'deploy' deploy
 
+next
 finish

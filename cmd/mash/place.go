@@ -66,7 +66,7 @@ func isPersons(token string) bool { return strings.HasPrefix(token, hub.PersonTo
 func notPersons(at, token string) error {
 	switch {
 	case token == "":
-		return fmt.Errorf("MASH_URL is %s, and MASH_TOKEN is not set; %s", at, personsToken(at))
+		return fmt.Errorf("MASH_URL is %s, and MASH_TOKEN is not set to a person's token; %s", at, personsToken(at))
 	case strings.HasPrefix(token, "mashs_"):
 		return errPushSecret
 	case !strings.HasPrefix(token, hub.AgentTokenPrefix+"_"):

@@ -60,10 +60,12 @@ func say(step, format string, args ...any) {
 
 func (s stack) smoke(ctx context.Context) error {
 	owner := client.New(s.URL, s.Token)
+	owner.Patience = -1 // a stack that is gone is told at once
 	me, err := owner.Me(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("no hub knows this owner at %s any more; run make aws-deploy (%w)", s.URL, err)
 	}
+	owner.Patience = 0
 	say("hub", "%s, of %s", s.URL, me.Owner)
 	made, err := owner.AddAgent(ctx, "smoke-"+ma2h.NewTail()[:8])
 	if err != nil {
@@ -80,7 +82,8 @@ func (s stack) smoke(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	say("asked", "%s, to be answered at %s", ack.ID, ack.ReviewURL)
+	say("asked", "%s", ack.ID)
+	say("inbox", "%s", ack.ReviewURL)
 	return s.answer(ctx, owner, agent, ack.ID, pushed)
 }
 

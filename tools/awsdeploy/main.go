@@ -1,6 +1,6 @@
 // Command awsdeploy puts a stack of a built CDK app on whatever speaks AWS at an endpoint, without the CDK's command: it
 // runs the app, uploads its assets, creates or updates the stack, makes the hub's owner, and writes what a test must know
-// of it to a file. It builds nothing.
+// of it to a file, and what a person wants to know of it to standard output. It builds nothing.
 //
 //	awsdeploy -app bin/infra -mash-aws bin/mash-aws -endpoint http://127.0.0.1:4566 -out .tools/aws-stack.json
 //
@@ -10,6 +10,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -100,12 +101,19 @@ func run(ctx context.Context, d deployment, out string) error {
 		return err
 	}
 	took("deployed " + d.Stack)
-	made, err := d.describe(ctx, outputs)
+	made, link, err := d.describe(ctx, outputs)
 	if err != nil {
 		return err
 	}
-	took("made its owner")
-	return write(out, made)
+	took("made a link and a token of its owner")
+	if err := write(out, made); err != nil {
+		return err
+	}
+	fmt.Printf("The hub is at %[1]s\n\n"+
+		"Your inbox. The link signs %[2]s in, once, within a day:\n  %[3]s\n\n"+
+		"For the mash command, as %[2]s:\n\nexport MASH_URL=%[1]s\nexport MASH_TOKEN=%[4]s\n",
+		made.URL, made.Owner, link, made.Token)
+	return nil
 }
 
 // callbackOf returns the address for callbacks of the deployment before, so that nothing changes, or a free one.
@@ -122,29 +130,29 @@ func callbackOf(file string) string {
 	return l.Addr().String()
 }
 
-// describe makes the owner and says what there is.
-func (d deployment) describe(ctx context.Context, outputs map[string]string) (*Stack, error) {
+// describe makes the owner and says what there is, with a link that signs the owner in.
+func (d deployment) describe(ctx context.Context, outputs map[string]string) (_ *Stack, link string, err error) {
 	s := &Stack{
 		Endpoint: d.Endpoint, Region: d.Region, Stack: d.Stack, Callback: d.Callback,
 		URL: outputs["Url"], Owner: "human:" + owner, Outputs: outputs,
 	}
-	if _, err := d.operate(ctx, "bootstrap", "--stack", d.Stack, "--owner", owner); err != nil {
-		return nil, err
+	if link, err = d.operate(ctx, "bootstrap", "--stack", d.Stack, "--owner", owner); err != nil {
+		return nil, "", err
 	}
-	token, err := d.operate(ctx, "token", "--stack", d.Stack)
-	if err != nil {
-		return nil, err
+	if s.Token, err = d.operate(ctx, "token", "--stack", d.Stack); err != nil {
+		return nil, "", err
 	}
-	s.Token = token
-	return s, nil
+	return s, link, nil
 }
 
 // operate runs mash-aws and returns what it prints.
 func (d deployment) operate(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, d.MashAWS, args...) //nolint:gosec // G204: the caller names the program
 	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+d.Endpoint)
-	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok { // else what it says there is for a person who runs it
+		err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(failed.Stderr)))
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", d.MashAWS, strings.Join(args, " "), err)
 	}
