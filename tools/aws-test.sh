@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make aws-test: deploys the whole stack to an emulated AWS of its own, runs every real-time test on mash serve and on the
-# stack, and fails unless both are the same tests and all of them pass. Then it lets parts of the stack fail. It leaves no
-# process behind.
+# stack, and fails unless both are the same tests and all of them pass. Then it lets parts of the stack fail, and puts the
+# functions of the commit before beside these. It leaves no process behind.
 . "$(dirname "$0")/parts.sh"
 
 export AWS_HOME=$PWD/.tools/aws-test # beside the one of make aws-up, which stays as it is
@@ -38,6 +38,11 @@ part 'deploy' tools/aws-deploy.sh
 if [ -s "$stack" ]; then
 	part 'real-time tests on mash serve and on AWS' tests
 	part 'parts of the stack fail' tools/aws-faults.sh
+	if git rev-parse --verify --quiet 'HEAD~1^{commit}' >/dev/null; then
+		part 'two versions on one table' tools/aws-versions.sh
+	else
+		left_out 'two versions on one table' 'a clone with its history'
+	fi
 fi
 part 'take it down' nothing_left
 
