@@ -90,6 +90,15 @@ def take_partial_failures() -> None:
     lambda_svc._execute_function, lambda_svc._poll_dynamodb_streams = execute_function, poll_streams
 
 
+def take_crowds() -> None:
+    """A hundred connections may wait to be accepted. When many functions start at once there are more, and what the kernel
+    drops then seems connected to the client, which waits for an answer until its time is up."""
+    from hypercorn.config import Config
+
+    expect(getattr(Config, "backlog", None) == 100, "the queue of connections")
+    Config.backlog = 4096
+
+
 def main() -> None:
     found = importlib.metadata.version("ministack")
     if found != MADE_FOR:
@@ -97,6 +106,7 @@ def main() -> None:
     send_at_once()
     wait_less_for_logs()
     take_partial_failures()
+    take_crowds()
     from ministack.app import main as serve
 
     serve()

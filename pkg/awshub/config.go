@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -33,6 +34,10 @@ import (
 
 // maxWait is the longest hold of a pull: API Gateway gives a request 30 s, whatever the function's own timeout is.
 const maxWait = 25 * time.Second
+
+// answerTimeout is how long one request to AWS may take, of several tries that the SDK makes. Its own client waits without
+// end for an answer that is lost, and would use up all the time that there is for the request of the hub.
+const answerTimeout = 5 * time.Second
 
 // defaultGrace is hub.Settings.Grace unless the settings say otherwise: longer than any attempt at a callback lasts.
 const defaultGrace = 2 * time.Minute
@@ -79,6 +84,7 @@ func FromEnv() Config {
 			Region: os.Getenv("AWS_REGION"),
 			Credentials: credentials.NewStaticCredentialsProvider(
 				os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"), os.Getenv("AWS_SESSION_TOKEN")),
+			HTTPClient: awshttp.NewBuildableClient().WithTimeout(answerTimeout),
 		},
 		Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 	}
