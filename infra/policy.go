@@ -56,12 +56,12 @@ func onRecords(action string, on *string, forms []string) awsiam.PolicyStatement
 }
 
 // readsTable lets DynamoDB, and nobody else, decrypt the key of this table in the function's name: it asks with the
-// caller's rights, for writes as for reads, and keeps the answer for five minutes.
+// caller's rights, for writes as for reads, and keeps the answer for five minutes. The key has no other table, so that the
+// table need not be named.
 func (s *stack) readsTable() awsiam.PolicyStatement {
 	return allow("kms:Decrypt", s.tableKey.KeyArn(), map[string]any{
 		"StringEquals": map[string]any{
 			"kms:ViaService": "dynamodb." + *s.Region() + "." + *s.UrlSuffix(),
-			"kms:EncryptionContext:aws:dynamodb:tableName": s.table.TableName(),
 		},
 	})
 }
