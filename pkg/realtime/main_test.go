@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	const parallel = "test.parallel"
 	if flag.Lookup(parallel).Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // nobody has said another number
-		if err := flag.Set(parallel, "12"); err != nil {
+		if err := flag.Set(parallel, "8"); err != nil {
 			panic(err) // it is a number
 		}
 	}
