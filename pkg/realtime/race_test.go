@@ -256,24 +256,11 @@ func TestB20_RacingSubmitsOfOneKeyThatDiffer(t *testing.T) {
 	onEngines(t, func(s *server) {
 		bot := s.agent("bot")
 		key := unique("key")
-		var mu sync.Mutex
-		statuses := map[int]int{}
-		var running sync.WaitGroup
-		for i := range 20 {
+		statuses := byStatus(s.eachAtOnce(func(i int) request {
 			envelope := bot.signed(s.ask(set("/idempotency_key", key), set("/state", doc{"n": i})))
-			running.Go(func() {
-				a, err := s.try(request{method: http.MethodPost, path: "/v1/messages", token: bot.token, body: envelope})
-				if err != nil {
-					s.t.Error(err)
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				statuses[a.status]++
-			})
-		}
-		running.Wait()
-		same(s.t, "answers by status", statuses, map[int]int{http.StatusAccepted: 1, http.StatusConflict: 19})
+			return request{method: http.MethodPost, path: "/v1/messages", token: bot.token, body: envelope}
+		}))
+		same(s.t, "answers by status", statuses, map[int]int{http.StatusAccepted: 1, http.StatusConflict: rivals - 1})
 	})
 }
 
@@ -284,20 +271,12 @@ func TestB55_RacingAcksAreOne(t *testing.T) {
 		id := bot.accepted(s.ask())
 		s.owner.answers(id, "approve").is(http.StatusOK)
 		bot.pull(id, "").is(http.StatusOK)
-		answers := make([]*answer, 20)
-		var running sync.WaitGroup
-		for i := range answers {
-			running.Go(func() {
-				a, err := s.try(request{method: http.MethodPost, path: endpoint.Of(endpoint.Ack).Fill(id), token: bot.token,
-					body: doc{"note": strconv.Itoa(i)}})
-				if err != nil || a.status != http.StatusOK {
-					s.t.Errorf("ack = %+v, error %v", a, err)
-				}
-				answers[i] = a
-			})
-		}
-		running.Wait()
+		answers := s.eachAtOnce(func(i int) request {
+			return request{method: http.MethodPost, path: endpoint.Of(endpoint.Ack).Fill(id), token: bot.token,
+				body: doc{"note": strconv.Itoa(i)}}
+		})
 		for _, a := range answers {
+			a.is(http.StatusOK)
 			same(s.t, "an ack", string(a.body), string(answers[0].body))
 		}
 	})
@@ -307,22 +286,16 @@ func TestB55_RacingAcksAreOne(t *testing.T) {
 func TestARacedLinkSignsInOnce(t *testing.T) {
 	onEngines(t, func(s *server) {
 		link := s.link()
-		var mu sync.Mutex
-		statuses := map[int]int{}
-		var running sync.WaitGroup
-		for range 20 {
-			running.Go(func() {
-				a, err := s.try(request{method: http.MethodGet, path: link})
-				if err != nil {
-					s.t.Error(err)
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				statuses[a.status]++
-			})
-		}
-		running.Wait()
-		same(s.t, "answers by status", statuses, map[int]int{http.StatusOK: 1, http.StatusUnauthorized: 19})
+		statuses := byStatus(s.atOnce(request{method: http.MethodGet, path: link}))
+		same(s.t, "answers by status", statuses, map[int]int{http.StatusOK: 1, http.StatusUnauthorized: rivals - 1})
 	})
+}
+
+// byStatus counts answers.
+func byStatus(answers []*answer) map[int]int {
+	statuses := map[int]int{}
+	for _, a := range answers {
+		statuses[a.status]++
+	}
+	return statuses
 }

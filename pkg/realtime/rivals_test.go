@@ -15,10 +15,17 @@ const rivals = 20
 // atOnce sends a request so many times at once.
 func (s *server) atOnce(r request) []*answer {
 	s.t.Helper()
+	return s.eachAtOnce(func(int) request { return r })
+}
+
+// eachAtOnce sends a request of each rival at once.
+func (s *server) eachAtOnce(nth func(int) request) []*answer {
+	s.t.Helper()
 	answers := make([]*answer, rivals)
 	var running sync.WaitGroup
 	begin := make(chan struct{})
 	for i := range answers {
+		r := nth(i)
 		running.Go(func() {
 			<-begin
 			a, err := s.try(r)
