@@ -4,14 +4,18 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strings"
 )
 
-//go:embed static/*
+//go:embed static/* style/*.css
 var staticFiles embed.FS
+
+// styleSheet is the one style sheet of all pages: the files of style/, in the order of their names.
+const styleSheet = "inbox.css"
 
 // assets are the files that pages load, each under a name that holds a hash of its content, so that it may be kept for
 // ever.
@@ -27,16 +31,33 @@ func loadAssets() assets {
 		panic(err) // the folder is embedded
 	}
 	for _, e := range entries {
-		content, err := staticFiles.ReadFile("static/" + e.Name())
-		if err != nil {
-			panic(err) // so is the file
-		}
-		sum := sha256.Sum256(content)
-		ext := path.Ext(e.Name())
-		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		a.paths[e.Name()], a.files[name] = "/static/"+name, content
+		a.add(e.Name(), readStatic("static/"+e.Name()))
 	}
+	styles, err := fs.Glob(staticFiles, "style/*.css")
+	if err != nil {
+		panic(err) // the pattern is well formed
+	}
+	var sheet []byte
+	for _, name := range styles {
+		sheet = append(sheet, readStatic(name)...)
+	}
+	a.add(styleSheet, sheet)
 	return a
+}
+
+func readStatic(name string) []byte {
+	content, err := staticFiles.ReadFile(name)
+	if err != nil {
+		panic(err) // the file is embedded
+	}
+	return content
+}
+
+func (a assets) add(file string, content []byte) {
+	sum := sha256.Sum256(content)
+	ext := path.Ext(file)
+	name := strings.TrimSuffix(file, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+	a.paths[file], a.files[name] = "/static/"+name, content
 }
 
 func (a assets) path(name string) string { return a.paths[name] }

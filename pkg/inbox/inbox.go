@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,18 +63,23 @@ type route struct {
 	open         bool // to those who are not signed in, too
 }
 
+// routes are all pages and deeds, each listed in the file that is about it.
 func routes() []route {
+	return slices.Concat(
+		messageRoutes(),
+		doorRoutes(),
+		settingsRoutes(),
+	)
+}
+
+// messageRoutes are the list and its messages.
+func messageRoutes() []route {
 	return []route{
 		{http.MethodGet, "/{$}", (*visit).home, true},
 		{http.MethodGet, "/inbox", (*visit).list, false},
 		{http.MethodGet, "/inbox/{$}", (*visit).home, true},
 		{http.MethodGet, "/inbox/{id}", (*visit).message, false},
 		{http.MethodPost, "/inbox/{id}", (*visit).answer, false},
-		{http.MethodGet, "/in/{token}", (*visit).link, true},
-		{http.MethodGet, "/signin", (*visit).signIn, true},
-		{http.MethodPost, "/signout", (*visit).signOut, false},
-		{http.MethodGet, "/settings", (*visit).settings, false},
-		{http.MethodPost, "/settings/default-resolvers", (*visit).setDefaultResolvers, false},
 	}
 }
 

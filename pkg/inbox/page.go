@@ -32,7 +32,7 @@ type notice struct {
 func (v *visit) page(here, title string, body any) *page {
 	p := &page{
 		Title: v.words.plain("tab", title), Here: here, CSRF: v.csrf(), Body: body,
-		CSS: v.in.assets.path("inbox.css"), Icon: v.in.assets.path("icon.svg"),
+		CSS: v.in.assets.path(styleSheet), Icon: v.in.assets.path("icon.svg"),
 	}
 	if v.caller != nil {
 		p.Person = clean(v.caller.Person.ID)
@@ -47,7 +47,9 @@ func parsePages(words catalogue, c Config) map[string]*template.Template {
 		"command": c.command, "folder": c.folder, "link": c.link, "operate": c.operate,
 	}
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"list", "message", "settings", "signin", "plain"} {
+	for _, name := range []string{
+		"list", "message", "settings", "signin", "plain",
+	} {
 		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,
 			"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html",
 			"templates/"+name+".html"))

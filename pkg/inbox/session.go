@@ -13,6 +13,15 @@ import (
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
+// doorRoutes are the ways in and out.
+func doorRoutes() []route {
+	return []route{
+		{http.MethodGet, "/in/{token}", (*visit).link, true},
+		{http.MethodGet, "/signin", (*visit).signIn, true},
+		{http.MethodPost, "/signout", (*visit).signOut, false},
+	}
+}
+
 // sessionCookie names the cookie that says who visits, after the port at which the browser reached us. Cookies do not know
 // ports (RFC 6265 §8.5): under one name, two hubs on a machine would sign each other's people out.
 func sessionCookie(r *http.Request) string {

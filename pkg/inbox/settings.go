@@ -10,6 +10,14 @@ type settingsView struct {
 	Defaults template.HTML // who may answer what lists nobody, or empty
 }
 
+// settingsRoutes are the page of settings and what it does.
+func settingsRoutes() []route {
+	return []route{
+		{http.MethodGet, "/settings", (*visit).settings, false},
+		{http.MethodPost, "/settings/default-resolvers", (*visit).setDefaultResolvers, false},
+	}
+}
+
 func (v *visit) settings() error {
 	view := settingsView{Person: clean(v.caller.Person.ID)}
 	var list []template.HTML
