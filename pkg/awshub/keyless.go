@@ -25,3 +25,6 @@ func (keyless) Unwrap(context.Context, string, []byte) ([]byte, error) { panic(n
 
 // Public panics.
 func (keyless) Public() []hub.PublicKey { panic(needsKeys) }
+
+// Sign panics.
+func (keyless) Sign(context.Context, []byte) (string, []byte, error) { panic(needsKeys) }

@@ -82,6 +82,10 @@ type Keys interface {
 
 	// Public returns the hub's public signing keys, newest first.
 	Public() []PublicKey
+
+	// Sign returns the ed25519 signature of message under the hub's current key, and the id of that key, which MUST be one of
+	// Public.
+	Sign(ctx context.Context, message []byte) (kid string, signature []byte, err error)
 }
 
 // PublicKey is one of the hub's ed25519 keys as the JWKS shows it.

@@ -3,6 +3,7 @@ package hubtest
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"sync"
@@ -128,5 +129,24 @@ func Keys(t *testing.T, newKeys func(t *testing.T) hub.Keys) {
 			}
 		}
 		t.Error("Public() has no ed25519 key with an id")
+	})
+	t.Run("what is signed verifies under the public key of its id", func(t *testing.T) {
+		t.Parallel()
+		k := newKeys(t)
+		for _, message := range [][]byte{[]byte("a message"), nil} {
+			kid, signature, err := k.Sign(t.Context(), message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := false
+			for _, p := range k.Public() {
+				if p.ID == kid {
+					known = ed25519.Verify(p.Key, message, signature)
+				}
+			}
+			if !known {
+				t.Errorf("Sign(%q) under %q verifies under no public key of that id", message, kid)
+			}
+		}
 	})
 }
