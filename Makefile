@@ -15,7 +15,7 @@ TIME ?= 30s
 ARGS ?=
 BASE ?= HEAD~1
 
-.PHONY: help demo serve build test check lint vuln conformance behaviours crash bench bench-serve bench-aws fuzz test-long functions synth deploy aws-up aws-deploy aws-smoke aws-test aws-faults aws-versions aws-down clean
+.PHONY: help demo serve build test check lint vuln conformance behaviours browser screenshots crash bench bench-serve bench-aws fuzz test-long functions synth deploy aws-up aws-deploy aws-smoke aws-test aws-faults aws-versions aws-down clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name text; do \
@@ -49,6 +49,12 @@ conformance: ## the shared cases of CASES=folder, against a hub
 
 behaviours: ## each behaviour of the protocol, tested over both stores
 	@STORES='$(STORES)' tools/behaviours.sh
+
+browser: ## the pages in Chromium: axe-core, keys, phones, races
+	@tools/browser.sh
+
+screenshots: ## every page, phone and desktop, into bin/screenshots
+	@tools/screenshots.sh
 
 crash: ## kill -9 under writers, look for what was lost (ROUNDS=40)
 	@ROUNDS='$(ROUNDS)' tools/crash.sh

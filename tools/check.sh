@@ -16,6 +16,8 @@ packages() {
 	have python3 || want+=(python3)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || want+=(python3-venv)
 	have node || want+=(nodejs)
+	have npm || want+=(npm)
+	[ -z "$(browser_missing)" ] || have chromium || want+=(chromium)
 	if [ ${#want[@]} -eq 0 ]; then
 		echo 'all there'
 	elif [ "$(id -u)" -eq 0 ] && have apt-get; then
@@ -46,7 +48,7 @@ part 'go mod tidy, tools' go -C tools mod tidy -diff
 part 'go mod tidy, infra' go -C infra mod tidy -diff
 part 'go vet' go vet ./...
 part 'go vet, infra' go -C infra vet ./...
-part 'go vet, with the tests that have tags' go vet -tags cases,crash,bench ./...
+part 'go vet, with the tests that have tags' go vet -tags cases,crash,bench,browser ./...
 part 'lint' tools/lint.sh
 part 'build with -tags ackbeforecommit' go build -tags ackbeforecommit -o "$scratch/" ./cmd/...
 part 'start the emulated AWS' emulator_up
@@ -62,6 +64,7 @@ templates=$scratch/templates
 mkdir "$templates"
 part 'templates of the stack' in_infra "../$bin/gotestcount" -count=1 -timeout 15m ./... -args -templates "$templates"
 part 'cfn-lint' tools/cfn-lint.sh "$templates"
+part 'pages in a real browser' tools/browser.sh
 part 'behaviours' tools/behaviours.sh
 part 'the deployed stack, on an emulated AWS' tools/aws-test.sh
 part "crash, $rounds rounds" env ROUNDS="$rounds" tools/crash.sh

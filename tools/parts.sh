@@ -92,6 +92,15 @@ emulator_missing() {
 	fi
 }
 
+# browser_missing says what the tests in a browser lack here, or nothing.
+browser_missing() {
+	if [ -z "${MASH_CHROMIUM:-}" ] && ! have chromium && ! have chromium-browser && ! have google-chrome; then
+		echo 'Chromium (Debian: chromium)'
+	elif [ ! -s .tools/axe-core-*/axe.min.js ] && ! have npm; then
+		echo 'npm, which fetches axe-core (Debian: nodejs npm)'
+	fi
+}
+
 # emulator_up starts the emulated AWS unless MASH_DYNAMO_ENDPOINT names one or it runs already, and exports
 # MASH_DYNAMO_ENDPOINT. What it started ends with the script. AWS_HOME and AWS_ENDPOINT are as in localstack/up.
 emulator_up() {

@@ -21,6 +21,13 @@ else
 	left_out 'the tests of the stack on AWS' 'Node, in which the CDK runs (Debian: nodejs)'
 fi
 
+missing=$(browser_missing)
+if [ -n "$missing" ]; then
+	left_out 'the pages in a real browser' "$missing"
+else
+	part 'pages in a real browser' tools/browser.sh
+fi
+
 # Where the hub is run by many at once, over SQLite, for the emulator would only be waited for. The rest of the tests runs
 # under the race detector in make check.
 if [ "$(go env CGO_ENABLED)" = 1 ] && have "$(go env CC)"; then

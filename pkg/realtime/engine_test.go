@@ -153,7 +153,7 @@ func useStack(t *testing.T) *server {
 	}
 	callbacks(t) // may be called from now on
 	on := newServer(t, s.URL, s.Owner, s.Token)
-	on.racers = racersOnAWS
+	on.racers, on.shared = racersOnAWS, true
 	return on
 }
 

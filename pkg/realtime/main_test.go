@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	code := m.Run()
+	endChromium()
 	_ = os.RemoveAll(programs())
 	os.Exit(code)
 }

@@ -24,7 +24,8 @@ type server struct {
 	url    string
 	owner  *caller
 	client *http.Client
-	racers int // how many it is fair to let loose at once
+	racers int  // how many it is fair to let loose at once
+	shared bool // with tests before, beside and after this one
 
 	mu     sync.Mutex
 	called map[endpoint.Name]int // how often an endpoint did what it is for
@@ -45,8 +46,13 @@ func unique(name string) string { return name + "-" + ma2h.NewTail()[:10] }
 // agent makes an agent of the owner's account, under an id of its own that begins with name.
 func (s *server) agent(name string) *caller {
 	s.t.Helper()
-	made := s.owner.call(endpoint.AgentAdd, doc{"id": unique(name)}).is(http.StatusCreated)
-	id := made.str("/id")
+	return s.agentNamed(unique(name))
+}
+
+// agentNamed makes an agent of the owner's account under this id.
+func (s *server) agentNamed(id string) *caller {
+	s.t.Helper()
+	made := s.owner.call(endpoint.AgentAdd, doc{"id": id}).is(http.StatusCreated)
 	return &caller{server: s, id: id, actor: "agent:" + id, token: made.str("/token"), secret: made.str("/push_secret")}
 }
 

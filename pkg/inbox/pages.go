@@ -1,0 +1,22 @@
+package inbox
+
+import (
+	"net/http"
+	"slices"
+)
+
+// Pages returns the path of every page, as http.ServeMux writes it, each once and in order. A test that looks at pages in
+// a browser asks here which there are.
+func Pages() []string {
+	var pages []string
+	for _, rt := range routes() {
+		if rt.method == http.MethodGet && !slices.Contains(unseen, rt.path) {
+			pages = append(pages, rt.path)
+		}
+	}
+	slices.Sort(pages)
+	return slices.Compact(pages)
+}
+
+// unseen are the paths whose answers are read by our own script, and are no pages.
+var unseen []string
