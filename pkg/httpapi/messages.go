@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -12,8 +13,13 @@ import (
 )
 
 func (s *Server) discovery(c *call) (any, error) { return c.hub.Capability(), nil }
-func (s *Server) jwks(c *call) (any, error)      { return c.hub.JWKS(), nil }
 func (s *Server) healthz(*call) (any, error)     { return map[string]string{"status": "ok"}, nil }
+
+// jwks answers with the key set, which may be kept for a while: a new key stands in it before it signs.
+func (s *Server) jwks(c *call) (any, error) {
+	c.w.Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(hub.JWKSMaxAge.Seconds())))
+	return c.hub.JWKS(), nil
+}
 
 // submit takes a message (spec §8.1). The body is read first, since what it says of idempotency decides what is read
 // with the credential; but who has no credential learns nothing of what is wrong with it.

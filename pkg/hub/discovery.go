@@ -2,6 +2,7 @@ package hub
 
 import (
 	"encoding/base64"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/signature"
 )
@@ -65,6 +66,10 @@ func (h *Hub) Capability() Capability {
 	}
 	return c
 }
+
+// JWKSMaxAge is how long whoever verifies may keep a copy of the key set. A new key stands in it for longer than that
+// before it signs.
+const JWKSMaxAge = 5 * time.Minute
 
 // JWKS is the set of the hub's public keys (RFC 7517, RFC 8037).
 type JWKS struct {

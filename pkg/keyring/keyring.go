@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
 )
@@ -36,41 +38,55 @@ var ErrWrongKey = errors.New("keyring: not wrapped under this key")
 // keySize is that of every symmetric key here, in bytes.
 const keySize = 32
 
-// Keyring implements hub.Keys. Make one with Open or Ephemeral. It is safe for concurrent use.
+// Keyring implements hub.Keys. Make one with Open, Load or Ephemeral. It is safe for concurrent use.
 type Keyring struct {
-	derive  []byte
-	aead    cipher.AEAD
-	signing func() []signingKey // newest first
+	// Now is the clock that says which key signs. Nil means the real one.
+	Now func() time.Time
+
+	derive []byte
+	held   atomic.Pointer[held]
+	origin *origin // nil where there is nothing to read the keys from again
 }
 
 var _ hub.Keys = (*Keyring)(nil)
 
-type signingKey struct {
-	id      string
-	private ed25519.PrivateKey
+// held is those of the keys that may change while a process runs.
+type held struct {
+	wraps   []cipher.AEAD       // the wrapping key, and behind it the one before while a rekey is not finished
+	signing func() []signingKey // newest first
+	readAt  time.Time
 }
+
+// signingKey is a key with when it signs and until when whoever verifies should take it: a zero until is for ever.
+type signingKey struct {
+	id          string
+	private     ed25519.PrivateKey
+	createdAt   time.Time
+	from, until time.Time
+}
+
+// valid says whether a key belongs to the key set at a time, which it does before it signs.
+func (s signingKey) valid(now time.Time) bool { return s.until.IsZero() || now.Before(s.until) }
 
 // Ephemeral returns a keyring whose keys are random and gone with the process, for a hub whose records are too. It costs
 // next to nothing: the signing key is made when it is first asked for.
 func Ephemeral() *Keyring {
-	k, err := build(randomKey(), randomKey(), sync.OnceValue(func() []signingKey {
-		return []signingKey{newSigningKey()}
-	}))
+	aead, err := newAEAD(randomKey())
 	if err != nil {
 		panic(err) // a bug: keys made here are of the right size
 	}
+	k := &Keyring{derive: randomKey()}
+	k.held.Store(&held{wraps: []cipher.AEAD{aead}, signing: sync.OnceValue(func() []signingKey {
+		return []signingKey{newSigningKey()}
+	})})
 	return k
 }
 
-func build(derive, wrap []byte, signing func() []signingKey) (*Keyring, error) {
-	if len(derive) != keySize {
-		return nil, fmt.Errorf("a derive key of %d bytes", len(derive))
+func (k *Keyring) now() time.Time {
+	if k.Now == nil {
+		return time.Now()
 	}
-	aead, err := newAEAD(wrap)
-	if err != nil {
-		return nil, err
-	}
-	return &Keyring{derive: derive, aead: aead, signing: signing}, nil
+	return k.Now()
 }
 
 func randomKey() []byte {
@@ -107,32 +123,77 @@ func (k *Keyring) Hash(data ...string) [32]byte {
 
 // Wrap encrypts a secret with AES-256-GCM for storage in a record; purpose is authenticated with it.
 func (k *Keyring) Wrap(_ context.Context, purpose string, secret []byte) ([]byte, error) {
-	return seal(k.aead, purpose, secret), nil
+	return seal(k.held.Load().wraps[0], purpose, secret), nil
 }
 
-// Unwrap returns the secret of Wrap, or hub.ErrNoKey when it was wrapped elsewhere, for another purpose, or changed.
-func (k *Keyring) Unwrap(_ context.Context, purpose string, wrapped []byte) ([]byte, error) {
-	secret, err := open(k.aead, purpose, wrapped)
-	if err != nil {
-		return nil, fmt.Errorf("unwrap %s: %w", purpose, hub.ErrNoKey)
+// Unwrap returns the secret of Wrap, or hub.ErrNoKey when it was wrapped elsewhere, for another purpose, or changed. What
+// does not open may have been wrapped under keys that are newer than those at hand, so they are read again first.
+func (k *Keyring) Unwrap(ctx context.Context, purpose string, wrapped []byte) ([]byte, error) {
+	was := k.held.Load()
+	secret, _, err := was.open(purpose, wrapped)
+	if err == nil {
+		return secret, nil
 	}
-	return secret, nil
+	if k.origin != nil && k.now().Sub(was.readAt) >= reloadPause {
+		if err := k.Reload(ctx); err != nil {
+			return nil, fmt.Errorf("unwrap %s: %w", purpose, err) // it may yet open another time
+		}
+		if secret, _, err = k.held.Load().open(purpose, wrapped); err == nil {
+			return secret, nil
+		}
+	}
+	return nil, fmt.Errorf("unwrap %s: %w", purpose, hub.ErrNoKey)
 }
 
-// Public returns the public halves of the signing keys, newest first.
+// Rewrap returns what is wrapped as Wrap would write it now, and whether that is a change: what lies under the wrapping key
+// already stays as it is.
+func (k *Keyring) Rewrap(_ context.Context, purpose string, wrapped []byte) (_ []byte, changed bool, _ error) {
+	h := k.held.Load()
+	secret, place, err := h.open(purpose, wrapped)
+	if err != nil {
+		return nil, false, fmt.Errorf("rewrap %s: %w", purpose, hub.ErrNoKey)
+	}
+	if place == 0 {
+		return wrapped, false, nil
+	}
+	return seal(h.wraps[0], purpose, secret), true, nil
+}
+
+// open tries every wrapping key that is held, and says which one fitted.
+func (h *held) open(purpose string, wrapped []byte) (secret []byte, place int, err error) {
+	for place, aead := range h.wraps {
+		if secret, err = open(aead, purpose, wrapped); err == nil {
+			return secret, place, nil
+		}
+	}
+	return nil, 0, err
+}
+
+// Public returns the public halves of the signing keys that are valid now, newest first: one that signs later is among
+// them, so that whoever verifies knows it in time.
 func (k *Keyring) Public() []hub.PublicKey {
 	var out []hub.PublicKey
-	for _, s := range k.signing() {
-		public := s.private.Public().(ed25519.PublicKey)
-		out = append(out, hub.PublicKey{ID: s.id, Key: public})
+	now := k.now()
+	for _, s := range k.held.Load().signing() {
+		if s.valid(now) {
+			public := s.private.Public().(ed25519.PublicKey)
+			out = append(out, hub.PublicKey{ID: s.id, Key: public})
+		}
 	}
 	return out
 }
 
-// Signing returns the newest signing key and its id, the kid of the JWKS.
+// Signing returns the key that signs now, the newest of those whose time has come, and its id, the kid of the JWKS.
 func (k *Keyring) Signing() (kid string, key ed25519.PrivateKey) {
-	s := k.signing()[0]
-	return s.id, slices.Clone(s.private)
+	now := k.now()
+	keys := k.held.Load().signing()
+	for _, s := range keys {
+		if s.valid(now) && !s.from.After(now) {
+			return s.id, slices.Clone(s.private)
+		}
+	}
+	oldest := keys[len(keys)-1] // a clock that went back
+	return oldest.id, slices.Clone(oldest.private)
 }
 
 // Sign returns the ed25519 signature of message under the newest signing key, and its id.
