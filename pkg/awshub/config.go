@@ -62,6 +62,9 @@ type Config struct {
 	Observe func(dynamostore.Operation)
 
 	Log *slog.Logger // nil discards
+
+	// Now is the clock of the hub's keys; nil means the real one. No environment variable sets it.
+	Now func() time.Time
 }
 
 // FromEnv reads what Lambda and the stack set: MASH_TABLE, MASH_BASE_URL, MASH_KMS_KEY, MASH_SETTINGS, MASH_STACK,
@@ -131,6 +134,7 @@ func (c Config) with(
 	if err != nil {
 		return nil, err
 	}
+	keys.Now = c.Now
 	return c.over(keys)
 }
 

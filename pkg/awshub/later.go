@@ -3,6 +3,7 @@ package awshub
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 type later struct {
 	open  func(context.Context) (*hub.Hub, error)
 	stack string
+	log   *slog.Logger
 
 	mu  sync.Mutex
 	hub *hub.Hub // nil until there are keys
@@ -24,15 +26,29 @@ type later struct {
 
 // later returns the hub that open opens, at once if there are keys.
 func (c Config) later(ctx context.Context, open func(context.Context) (*hub.Hub, error)) (*later, error) {
-	l := &later{open: open, stack: c.Stack}
+	l := &later{open: open, stack: c.Stack, log: c.log()}
 	if _, err := l.get(ctx); err != nil && !errors.Is(err, keyring.ErrNoKeys) {
 		return nil, err
 	}
 	return l, nil
 }
 
-// get returns the hub, or keyring.ErrNoKeys.
+// get returns the hub, or keyring.ErrNoKeys. Its keys are read again now and then, so that a process that lives for hours
+// learns of a rotation in time.
 func (l *later) get(ctx context.Context) (*hub.Hub, error) {
+	h, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if keys, ok := h.Keys.(*keyring.Keyring); ok {
+		if err := keys.Freshen(ctx); err != nil && ctx.Err() == nil { // those at hand still work
+			l.log.ErrorContext(ctx, "the hub's keys were not read again and are tried again", "err", err)
+		}
+	}
+	return h, nil
+}
+
+func (l *later) opened(ctx context.Context) (*hub.Hub, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.hub != nil {

@@ -24,8 +24,9 @@ const maxFile = 4096
 type File struct {
 	path string
 
-	mu  sync.Mutex
-	key []byte // nil until it is known
+	mu    sync.Mutex
+	key   []byte // nil until it is known
+	moved bool   // whether key is that of the file beside it, which is to take its place
 }
 
 var _ Wrapper = (*File)(nil)
@@ -56,8 +57,64 @@ func (f *File) Wrap(_ context.Context, purpose string, secret []byte) ([]byte, e
 	return seal(aead, purpose, secret), nil
 }
 
-// Unwrap returns the secret of Wrap, or ErrWrongKey.
-func (f *File) Unwrap(_ context.Context, purpose string, wrapped []byte) ([]byte, error) {
+// Unwrap returns the secret of Wrap, or ErrWrongKey. What the key file does not open may lie under the one that was to take
+// its place when a rekey was cut short; from then on that one is used, and Settle puts it in its place.
+func (f *File) Unwrap(ctx context.Context, purpose string, wrapped []byte) ([]byte, error) {
+	secret, err := f.unwrap(ctx, purpose, wrapped)
+	if err == nil || !errors.Is(err, ErrWrongKey) && !errors.Is(err, fs.ErrNotExist) {
+		return secret, err
+	}
+	next, nextErr := OpenFile(f.next())
+	if nextErr != nil || next.key == nil {
+		return nil, err
+	}
+	if secret, nextErr = next.unwrap(ctx, purpose, wrapped); nextErr != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.key, f.moved = next.key, true
+	return secret, nil
+}
+
+// next is the file that a rekey makes, and then puts in the place of this one.
+func (f *File) next() string { return f.path + ".new" }
+
+// Next returns the key file that is to take the place of this one: a new one, made when something is wrapped under it. Call
+// Settle first.
+func (f *File) Next() (*File, error) { return OpenFile(f.next()) }
+
+// Replace puts the file of Next, which must have been made, in the place of this one, whose key is gone then.
+func (f *File) Replace() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key, err := readKey(f.next())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.next(), f.path); err != nil {
+		return fmt.Errorf("replace key file: %w", err)
+	}
+	f.key, f.moved = key, false
+	return syncDir(filepath.Dir(f.path))
+}
+
+// Settle ends what a rekey that was cut short has left: the file of Next takes its place if that is the one that opens what
+// is stored, and else it goes. Only who is alone with the store may call it, after something was unwrapped.
+func (f *File) Settle() error {
+	f.mu.Lock()
+	moved := f.moved
+	f.mu.Unlock()
+	if moved {
+		return f.Replace()
+	}
+	if err := os.Remove(f.next()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the key file of a rekey that was cut short: %w", err)
+	}
+	return nil
+}
+
+func (f *File) unwrap(_ context.Context, purpose string, wrapped []byte) ([]byte, error) {
 	key, err := f.load(readKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no key file at %s, and what is stored needs the one it was made with: %w",

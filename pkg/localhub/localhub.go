@@ -46,6 +46,7 @@ type Server struct {
 	FirstStart bool
 
 	store    *sqlitestore.Store
+	keys     *keyring.Keyring
 	http     *http.Server
 	listener net.Listener
 	clock    *clockwork
@@ -160,7 +161,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	if s.store, err = sqlitestore.Open(c.Folder.database()); err != nil {
 		return err
 	}
-	keys, err := keyring.Open(ctx, s.store, wrapper)
+	s.keys, err = keyring.Open(ctx, s.store, wrapper)
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 		return err
 	}
 	s.clock = newClockwork(c.Log)
-	s.Hub = hub.New(s.store, keys, pusher, &Bell{}, s.clock, settings)
+	s.Hub = hub.New(s.store, s.keys, pusher, &Bell{}, s.clock, settings)
 	s.clock.fire, s.clock.due = s.Hub.Fire, s.store.Due
 	s.stopping = make(chan struct{})
 	s.http = &http.Server{
@@ -207,6 +208,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { s.clock.run(working) })
 	workers.Go(func() { s.collectGarbage(working) })
+	workers.Go(func() { s.reloadKeys(working) })
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(s.listener) }()
 	var err error
@@ -259,6 +261,26 @@ func (s *Server) collectGarbage(ctx context.Context) {
 		case <-every.C:
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// keysEvery is how often the hub's keys are read again: from SQLite that costs nothing, and so a rotation is known within
+// the minute.
+const keysEvery = time.Minute
+
+// reloadKeys reads the hub's keys now and then, which another process may have rotated.
+func (s *Server) reloadKeys(ctx context.Context) {
+	every := time.NewTicker(keysEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		if err := s.keys.Reload(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("the hub's keys were not read again and are tried again", "err", err)
 		}
 	}
 }

@@ -60,7 +60,11 @@ func (s *server) nobody() *caller { return &caller{server: s} }
 // jwks holds the key set to what a verifier needs of it.
 func (s *server) jwks() {
 	s.t.Helper()
-	keys, _ := s.nobody().call(endpoint.JWKS, nil).is(http.StatusOK).at("/keys").([]any)
+	answer := s.nobody().call(endpoint.JWKS, nil).is(http.StatusOK)
+	if got, want := answer.header.Get("Cache-Control"), "public, max-age=300"; got != want {
+		s.t.Errorf("the key set comes with Cache-Control %q, want %q", got, want)
+	}
+	keys, _ := answer.at("/keys").([]any)
 	if len(keys) == 0 {
 		s.t.Error("the key set is empty")
 	}
