@@ -130,7 +130,7 @@ func (c Config) with(
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	keys, err := load(ctx, c.store(), kmskey.New(kms.NewFromConfig(c.AWS), c.Key))
+	keys, err := load(ctx, c.store(), c.wrapper())
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +145,8 @@ func (c Config) openKeyless() (*hub.Hub, error) {
 	}
 	return c.over(keyless{})
 }
+
+func (c Config) wrapper() *kmskey.Key { return kmskey.New(kms.NewFromConfig(c.AWS), c.Key) }
 
 func (c Config) store() *dynamostore.Store {
 	s := dynamostore.New(dynamodb.NewFromConfig(c.AWS), c.Table)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
@@ -69,4 +70,44 @@ func (c Config) Token(ctx context.Context) (string, error) {
 		return "", ErrNoOwner
 	}
 	return h.NewLogin(ctx, who, hub.LoginToken, 0)
+}
+
+// HubKeyRotated is what a rotation of the key that signs came to.
+type HubKeyRotated = keyring.Rotated
+
+// RotateHubKey puts a new signing key beside the one there is, which retires after an overlap; see keyring.Rotate. It is for
+// an operator: no function may do it.
+func (c Config) RotateHubKey(ctx context.Context, overlap time.Duration) (*HubKeyRotated, error) {
+	return c.rotate(ctx, keyring.Rotation{Overlap: overlap, Now: c.Now})
+}
+
+// ReplaceHubKey has a new key sign at once and erases all others, for one that somebody else may have. It is for an operator.
+func (c Config) ReplaceHubKey(ctx context.Context) (*HubKeyRotated, error) {
+	return c.rotate(ctx, keyring.Rotation{AtOnce: true, Now: c.Now})
+}
+
+func (c Config) rotate(ctx context.Context, how keyring.Rotation) (*HubKeyRotated, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	done, err := keyring.Rotate(ctx, c.store(), c.wrapper(), how)
+	if errors.Is(err, keyring.ErrNoKeys) {
+		return nil, ErrNoOwner
+	}
+	return done, err
+}
+
+// Rekey has the hub's keys lie under the stack's key in KMS as that is now, whose material KMS may have rotated, or which may
+// be another than the one that they lie under. Functions that run go on meanwhile. It is for an operator, who must be allowed
+// to decrypt under the key before.
+func (c Config) Rekey(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	under := c.wrapper()
+	err := keyring.Rewrap(ctx, c.store(), under.Any(), under)
+	if errors.Is(err, keyring.ErrNoKeys) {
+		return ErrNoOwner
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -208,7 +209,7 @@ func TestARecordOfANewerVersionIsRefusedAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := got[0]
-	newer.Body = append([]byte(`{"format":2,`), got[0].Body[1:]...)
+	newer.Body = append(fmt.Appendf(nil, `{"format":%d,`, hub.RecordFormat+1), got[0].Body[1:]...)
 	put := record.Put(newer, got[0].Rev)
 	if err := store.Commit(t.Context(), put); err != nil {
 		t.Fatal(err)
@@ -223,7 +224,7 @@ func TestARecordOfANewerVersionIsRefusedAndKept(t *testing.T) {
 			t.Errorf("%s %s = %d %s, want 500 internal_error", c.method, c.action, status, body)
 		}
 	}
-	if _, err := s.hub.Fire(t.Context(), key); err == nil || !strings.Contains(err.Error(), "has format 2") {
+	if _, err := s.hub.Fire(t.Context(), key); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("has format %d", hub.RecordFormat+1)) {
 		t.Errorf("Fire = %v, want what format it has", err)
 	}
 	if got, err = store.Get(t.Context(), key); err != nil || got[0].Rev != put.Record.Rev {

@@ -14,7 +14,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,23 +182,22 @@ func (k *Keyring) Public() []hub.PublicKey {
 	return out
 }
 
-// Signing returns the key that signs now, the newest of those whose time has come, and its id, the kid of the JWKS.
-func (k *Keyring) Signing() (kid string, key ed25519.PrivateKey) {
+// Sign returns the ed25519 signature of message under the key that signs now, and its id, the kid of the JWKS.
+func (k *Keyring) Sign(_ context.Context, message []byte) (kid string, signature []byte, err error) {
+	s := k.signing()
+	return s.id, ed25519.Sign(s.private, message), nil
+}
+
+// signing is the newest of the keys whose time has come.
+func (k *Keyring) signing() signingKey {
 	now := k.now()
 	keys := k.held.Load().signing()
 	for _, s := range keys {
 		if s.valid(now) && !s.from.After(now) {
-			return s.id, slices.Clone(s.private)
+			return s
 		}
 	}
-	oldest := keys[len(keys)-1] // a clock that went back
-	return oldest.id, slices.Clone(oldest.private)
-}
-
-// Sign returns the ed25519 signature of message under the newest signing key, and its id.
-func (k *Keyring) Sign(_ context.Context, message []byte) (kid string, signature []byte, err error) {
-	s := k.signing()[0]
-	return s.id, ed25519.Sign(s.private, message), nil
+	return keys[len(keys)-1] // a clock that went back
 }
 
 // String keeps the keys out of logs.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
@@ -158,7 +159,7 @@ func TestNothingIsStoredInTheClear(t *testing.T) {
 		t.Fatalf("List(k#hub) = %d records, %v, want 3", len(recs), err)
 	}
 	for _, r := range recs {
-		if bytes.Contains(r.Body, private.Seed()) || r.Kind != keyring.KindKey {
+		if clear := base64.StdEncoding.EncodeToString(private.Seed()); bytes.Contains(r.Body, []byte(clear)) || r.Kind != keyring.KindKey {
 			t.Errorf("record %s of kind %s holds a key in the clear or is of another kind", r.Key, r.Kind)
 		}
 	}

@@ -49,7 +49,10 @@ func (a *asked) Unwrap(ctx context.Context, purpose string, wrapped []byte) ([]b
 }
 
 func signs(k *keyring.Keyring) string {
-	kid, _ := k.Signing()
+	kid, _, err := k.Sign(context.Background(), nil)
+	if err != nil {
+		panic(err)
+	}
 	return kid
 }
 

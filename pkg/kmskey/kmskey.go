@@ -34,6 +34,14 @@ func New(client *kms.Client, id string) *Key {
 	return &Key{id: id, encrypt: client.Encrypt, decrypt: client.Decrypt}
 }
 
+// Any returns a Key that unwraps what was wrapped under whichever key of the account: that is how to move to another. It is
+// for an operator; a function names its key.
+func (k *Key) Any() *Key {
+	other := *k
+	other.id = ""
+	return &other
+}
+
 // Wrap encrypts secret, of at most 4096 bytes, in KMS; purpose is bound to it as the encryption context.
 func (k *Key) Wrap(ctx context.Context, purpose string, secret []byte) ([]byte, error) {
 	out, err := k.encrypt(ctx, &kms.EncryptInput{
@@ -48,9 +56,11 @@ func (k *Key) Wrap(ctx context.Context, purpose string, secret []byte) ([]byte, 
 // Unwrap returns the secret of Wrap, or keyring.ErrWrongKey when KMS says that it was wrapped under another key or
 // purpose, or was changed.
 func (k *Key) Unwrap(ctx context.Context, purpose string, wrapped []byte) ([]byte, error) {
-	out, err := k.decrypt(ctx, &kms.DecryptInput{
-		KeyId: aws.String(k.id), CiphertextBlob: wrapped, EncryptionContext: map[string]string{contextPurpose: purpose},
-	})
+	in := &kms.DecryptInput{CiphertextBlob: wrapped, EncryptionContext: map[string]string{contextPurpose: purpose}}
+	if k.id != "" {
+		in.KeyId = aws.String(k.id)
+	}
+	out, err := k.decrypt(ctx, in)
 	_, changed := errors.AsType[*types.InvalidCiphertextException](err)
 	_, other := errors.AsType[*types.IncorrectKeyException](err)
 	if changed || other {
