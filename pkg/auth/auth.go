@@ -149,7 +149,7 @@ func (a Authenticator) person(ctx context.Context, c Credential, also []record.K
 	if err := hub.Decode(recs[1], &p); err != nil {
 		return nil, login{}, err
 	}
-	if l.Person != p.Ref || !l.ExpiresAt.IsZero() && a.Now().After(l.ExpiresAt) {
+	if !p.Admits(&l) || l.Use == hub.LoginInvitation || !l.ExpiresAt.IsZero() && a.Now().After(l.ExpiresAt) {
 		return nil, login{}, unauthenticated()
 	}
 	caller := &hub.Caller{Person: &p, Read: recs[3:]}
@@ -164,6 +164,18 @@ func (a Authenticator) Session(ctx context.Context, cookie string, also ...recor
 // Link returns the person of a link that signs in, and the link's record, to be redeemed with hub.RedeemLink.
 func (a Authenticator) Link(ctx context.Context, token string) (*hub.Caller, record.Record, error) {
 	return a.login(ctx, token, hub.LoginLink, nil)
+}
+
+// Invitation returns the open invitation with this token. It changes nothing.
+func Invitation(ctx context.Context, h *hub.Hub, token string) (*hub.Invitation, error) {
+	c, err := Parse(token)
+	if err != nil {
+		return nil, err
+	}
+	if !c.Person {
+		return nil, unauthenticated()
+	}
+	return h.OpenInvitation(ctx, token, c.Account, c.Ref)
 }
 
 func (a Authenticator) login(

@@ -61,7 +61,7 @@ func checkAgentID(id string) error {
 
 // AddAgent makes an agent of the person's account with a token and a push secret, or gives a revoked one new ones.
 func (h *Hub) AddAgent(ctx context.Context, c *Caller, id string) (*NewCredentials, error) {
-	if err := personOnly(c); err != nil {
+	if err := ownerOnly(c); err != nil {
 		return nil, err
 	}
 	if err := checkAgentID(id); err != nil {
@@ -165,7 +165,7 @@ func (h *Hub) RevokeAgent(ctx context.Context, c *Caller, id string) error {
 
 // changeOwn is changeAgent for an agent of the person's account; any other is unknown.
 func (h *Hub) changeOwn(ctx context.Context, c *Caller, id, did string, f func(*Agent) (change bool, _ error)) error {
-	if err := personOnly(c); err != nil {
+	if err := ownerOnly(c); err != nil {
 		return err
 	}
 	return h.changeAgent(ctx, c, h.AgentRef(c.Account.Ref, id), did, func(a *Agent) (bool, error) {

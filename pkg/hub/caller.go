@@ -68,6 +68,9 @@ func (c *Caller) seen(k record.Key) (record.Record, bool) {
 	return record.Record{}, false
 }
 
+// Owns says whether the caller is an owner of the account.
+func (c *Caller) Owns() bool { return c.Person != nil && c.Person.Role != RoleMember }
+
 // agentOnly and personOnly refuse the other kind of caller.
 func agentOnly(c *Caller) error {
 	if c.Agent == nil {
@@ -79,6 +82,17 @@ func agentOnly(c *Caller) error {
 func personOnly(c *Caller) error {
 	if c.Person == nil {
 		return ma2h.Errorf(ma2h.CodeNotAuthorized, "This is for people; an agent's token does not open it.")
+	}
+	return nil
+}
+
+// ownerOnly is for what members may not do.
+func ownerOnly(c *Caller) error {
+	if err := personOnly(c); err != nil {
+		return err
+	}
+	if !c.Owns() {
+		return ma2h.Errorf(ma2h.CodeNotAuthorized, "Only an owner of the account may do this.")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/password"
 	"github.com/mash-hub/mash/pkg/record"
 )
 
@@ -18,7 +19,8 @@ type Hub struct {
 	Now       func() time.Time
 	Settings  Settings
 
-	limiter *limiter
+	limiter   *limiter
+	passwords *password.Hasher
 }
 
 // Settings is what a deployment decides.
@@ -32,6 +34,8 @@ type Settings struct {
 	MaxWait           time.Duration // longest hold of a pull with wait (spec §8.2)
 	RetentionDays     int           // how long a message stays fully served after its end, up to MaxRetentionDays (spec §8.2)
 	Retry             RetryPolicy   // of callbacks (spec §8.3)
+
+	PasswordCost password.Parameters // of passwords to come
 
 	// Grace is how far a record's Due lies behind what a Timer is meant to do promptly, so that a sweep takes over only
 	// what was left. Zero where one Clockwork does both.
@@ -59,6 +63,7 @@ func DefaultSettings() Settings {
 		MaxWait:           60 * time.Second,
 		RetentionDays:     30,
 		Retry:             DefaultRetry(),
+		PasswordCost:      password.Today(),
 	}
 }
 
@@ -67,6 +72,7 @@ func New(store record.Store, keys Keys, pusher Pusher, bell Bell, clockwork Cloc
 	return &Hub{
 		Store: store, Keys: keys, Pusher: pusher, Bell: bell, Clockwork: clockwork,
 		Now: time.Now, Settings: settings, limiter: newLimiter(),
+		passwords: password.New(settings.PasswordCost),
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -103,7 +102,7 @@ func (h *Hub) EnsureAccount(ctx context.Context, name string) (*Caller, error) {
 	person := Person{Ref: h.PersonRef(name), ID: name, Account: account.Ref}
 	err := h.Store.Commit(ctx,
 		record.Put(record.Record{Key: AccountKey(account.Ref), Kind: KindAccount, Body: Encode(account)}, ""),
-		record.Put(record.Record{Key: PersonKey(person.Ref), Kind: KindPerson, Body: Encode(person)}, ""))
+		record.Put(personRecord(&person), ""))
 	if err == nil {
 		return &Caller{Account: account, Person: &person}, nil
 	}
@@ -120,50 +119,15 @@ func (h *Hub) EnsureAccount(ctx context.Context, name string) (*Caller, error) {
 	return &Caller{Account: account, Person: &person}, Decode(recs[1], &person)
 }
 
-// NewLogin makes a token, web session or link for the person and returns it; only its hash is kept. ttl is how long it
-// is good for, 0 for ever.
-func (h *Hub) NewLogin(ctx context.Context, c *Caller, use LoginUse, ttl time.Duration) (string, error) {
-	if err := personOnly(c); err != nil {
-		return "", err
+// personRecord returns the record for a person, in the list of the account's people.
+func personRecord(p *Person) record.Record {
+	r := record.Record{Key: PersonKey(p.Ref), Kind: KindPerson}
+	if !p.Removed {
+		r.Tags = [2]record.Tag{{Name: "person#" + p.Account, Order: p.Ref}}
 	}
-	token, write := h.login(c, use, ttl)
-	if err := h.Store.Commit(ctx, write); err != nil {
-		return "", fmt.Errorf("make %s: %w", use, err)
+	if p.Epoch > 0 {
+		p.Format = 2
 	}
-	return token, nil
-}
-
-func (h *Hub) login(c *Caller, use LoginUse, ttl time.Duration) (string, record.Write) {
-	token := NewToken(PersonTokenPrefix, c.Account.Ref, c.Person.Ref)
-	now := h.now()
-	l := Login{Person: c.Person.Ref, Use: use, CreatedAt: now}
-	r := record.Record{Key: LoginKey(c.Person.Ref, LoginHash(token)), Kind: KindLogin}
-	if ttl > 0 {
-		l.ExpiresAt = now.Add(ttl)
-		r.Erase = l.ExpiresAt
-	}
-	r.Body = Encode(l)
-	return token, record.Put(r, "")
-}
-
-// RedeemLink turns a link, once, into a web session that lasts ttl. link is the record of the link as it was read with
-// the credential.
-func (h *Hub) RedeemLink(ctx context.Context, c *Caller, link record.Record, ttl time.Duration) (string, error) {
-	token, write := h.login(c, LoginSession, ttl)
-	if err := h.Store.Commit(ctx, record.Erase(link.Key, link.Rev), write); err != nil {
-		if record.AsConflict(err) != nil {
-			return "", ma2h.Errorf(ma2h.CodeUnauthenticated, "The link was used already; ask for another.")
-		}
-		return "", fmt.Errorf("redeem link: %w", err)
-	}
-	return token, nil
-}
-
-// SignOut ends the web session under key.
-func (h *Hub) SignOut(ctx context.Context, session record.Record) error {
-	err := h.Store.Commit(ctx, record.Erase(session.Key, session.Rev))
-	if err != nil && record.AsConflict(err) == nil {
-		return fmt.Errorf("sign out: %w", err)
-	}
-	return nil
+	r.Body = Encode(p)
+	return r
 }

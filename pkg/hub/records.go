@@ -13,14 +13,16 @@ import (
 
 // The kinds of record that the hub keeps.
 const (
-	KindOwner   = "owner"
-	KindAccount = "account"
-	KindAgent   = "agent"
-	KindPerson  = "person"
-	KindLogin   = "login"
-	KindContent = "content"
-	KindState   = "state"
-	KindDeed    = "deed"
+	KindOwner    = "owner"
+	KindAccount  = "account"
+	KindAgent    = "agent"
+	KindPerson   = "person"
+	KindLogin    = "login"
+	KindPassword = "password"
+	KindTries    = "tries"
+	KindContent  = "content"
+	KindState    = "state"
+	KindDeed     = "deed"
 )
 
 // Account is what one owner and the agents and people with them share.
@@ -56,28 +58,80 @@ type PushSecret struct {
 
 // Person is somebody who answers.
 type Person struct {
-	Ref     string `json:"ref"` // names its part
-	ID      string `json:"id"`  // without human:
+	Format  int    `json:"format,omitzero"` // 2 from the first Epoch on: an older hub would let in who was signed out
+	Ref     string `json:"ref"`             // names its part
+	ID      string `json:"id"`              // without human:
 	Account string `json:"account"`
+
+	Role      Role      `json:"role,omitzero"`       // empty for an owner of before there were roles
+	InvitedBy string    `json:"invited_by,omitzero"` // human:<id>
+	JoinedAt  time.Time `json:"joined_at,omitzero"`
+
+	// Epoch counts what ends all sessions and links at once: they are good in the epoch that they were made in. Tokens
+	// outlive it, but for those of before TokensFrom: who is removed loses them too.
+	Epoch      int       `json:"epoch,omitzero"`
+	TokensFrom int       `json:"tokens_from,omitzero"`
+	Removed    bool      `json:"removed,omitzero"`
+	RemovedAt  time.Time `json:"removed_at,omitzero"`
 }
 
-// Login is a way in for a person: a token, a web session or a link. It is kept under the hash of its secret.
+// Role is what a person may do in an account.
+type Role string
+
+// The roles. Members answer, read and see; owners keep agents, people and settings as well.
+const (
+	RoleOwner  Role = "owner"
+	RoleMember Role = "member"
+)
+
+// Login is a way in for a person: a token, a web session, a link or an invitation. It is kept under the hash of its
+// secret.
 type Login struct {
 	Person    string    `json:"person"` // ref
 	Use       LoginUse  `json:"use"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // zero means never
+	Epoch     int       `json:"epoch,omitzero"`      // of the person, when it was made
+
+	Via     LoginUse `json:"via,omitzero"`     // of a session: a link, an invitation or a password began it
+	Browser string   `json:"browser,omitzero"` // of a session, in short
+	Name    string   `json:"name,omitzero"`    // of a token, as its person called it; of an invitation, the person's to be
+	Role    Role     `json:"role,omitzero"`    // of an invitation
+	By      string   `json:"by,omitzero"`      // of an invitation: ref of who invites
 }
 
 // LoginUse is what a Login is good for.
 type LoginUse string
 
-// The uses of a login.
+// The uses of a login, and the other way to begin a session.
 const (
-	LoginToken   LoginUse = "token"   // a bearer token of /v1
-	LoginSession LoginUse = "session" // a cookie of the inbox
-	LoginLink    LoginUse = "link"    // a link that signs in, once
+	LoginToken      LoginUse = "token"      // a bearer token of /v1
+	LoginSession    LoginUse = "session"    // a cookie of the inbox
+	LoginLink       LoginUse = "link"       // a link that signs in, once
+	LoginInvitation LoginUse = "invitation" // a link that makes its person one of the account, once
+	ViaPassword     LoginUse = "password"
 )
+
+// Password is what is kept of a person's password.
+type Password struct {
+	Hash  string    `json:"hash"` // PHC string
+	SetAt time.Time `json:"set_at"`
+	From  int       `json:"from,omitzero"` // Person.TokensFrom when it was set: who is removed loses it
+}
+
+// Tries is how often somebody lately tried to sign in under a name with a wrong password. It is kept for names that nobody
+// has as for those of people, so that it tells nobody which are which.
+type Tries struct {
+	Unknown Bucket            `json:"unknown,omitzero"` // from all browsers in which the person was never signed in
+	Known   map[string]Bucket `json:"known,omitzero"`   // by browsers in which the person was
+}
+
+// Bucket is what was tried of one kind.
+type Bucket struct {
+	Failed int       `json:"failed,omitzero"`
+	At     time.Time `json:"at,omitzero"`    // the latest
+	Until  time.Time `json:"until,omitzero"` // before then nothing more is tried
+}
 
 // Content is the part of a message that never changes.
 type Content struct {
@@ -164,10 +218,17 @@ func PersonKey(ref string) record.Key { return record.Key{Part: "p#" + ref, Sort
 func contentKey(tail string) record.Key { return record.Key{Part: "m#" + tail, Sort: "content"} }
 func stateKey(tail string) record.Key   { return record.Key{Part: "m#" + tail, Sort: "state"} }
 
+// passwordKey and triesKey are where what a person's password is kept as lies, and what was tried.
+func passwordKey(person string) record.Key { return record.Key{Part: "p#" + person, Sort: "password"} }
+func triesKey(person string) record.Key    { return record.Key{Part: "p#" + person, Sort: "tries"} }
+
 // LoginKey is where the login of the person with this ref lies whose secret has this hash, in hexadecimal.
 func LoginKey(person, hash string) record.Key {
-	return record.Key{Part: "p#" + person, Sort: "login#" + hash}
+	return record.Key{Part: "p#" + person, Sort: loginSort + hash}
 }
+
+// loginSort begins the Sort of every login.
+const loginSort = "login#"
 
 // Encode writes a stored value.
 func Encode(v any) []byte {

@@ -13,7 +13,7 @@ import (
 // SetDefaultResolvers decides who may resolve the asks to come that list nobody; an empty list turns that off (spec
 // §9.1). Messages already accepted keep what they have.
 func (h *Hub) SetDefaultResolvers(ctx context.Context, c *Caller, list []string) error {
-	if err := personOnly(c); err != nil {
+	if err := ownerOnly(c); err != nil {
 		return err
 	}
 	if err := checkResolvers(list); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -80,7 +81,7 @@ func (v *visit) link() error {
 	}
 	var session string
 	if err == nil {
-		session, err = v.hub.RedeemLink(ctx, caller, link, SessionLifetime)
+		session, err = v.hub.RedeemLink(ctx, caller, link, hub.Browser{})
 	}
 	if e := ma2h.AsError(err); e != nil && e.Code == ma2h.CodeUnauthenticated {
 		return v.usedLink()
@@ -138,7 +139,7 @@ func (v *visit) setCookie(value string, seconds int) {
 func (v *visit) signOut() error {
 	_, session, err := v.authenticator().Session(v.r.Context(), v.cookie)
 	if err == nil {
-		err = v.hub.SignOut(v.r.Context(), session)
+		err = v.hub.SignOut(v.r.Context(), v.caller, session)
 	}
 	if err != nil && ma2h.AsError(err) == nil {
 		return err
