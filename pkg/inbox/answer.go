@@ -18,6 +18,8 @@ const (
 	doOption   = "option:" // and the option's number
 	doOther    = "other"   // the answer in own words
 	doSend     = "send"    // the fields
+	doMore     = "more:"   // and the name of an array that gets a row; nothing is sent
+	doLess     = "less:"   // and the name of a row that goes; nothing is sent
 	doJSON     = "json"    // the answer written as JSON
 	doDecline  = "decline"
 	doComplete = "complete"
@@ -31,7 +33,9 @@ type draft struct {
 	Wrong                               template.HTML // with no one place
 	Steps                               []step
 
-	fields []field
+	Secret bool // the form asks for something that is never shown
+
+	fields []*field
 	asJSON bool // the answer was written as JSON
 }
 
@@ -43,12 +47,7 @@ func (d draft) Count() int {
 			n++
 		}
 	}
-	for _, f := range d.fields {
-		if f.Wrong != "" {
-			n++
-		}
-	}
-	return n
+	return n + countWrong(d.fields)
 }
 
 func stepName(i int) string { return "step" + strconv.Itoa(i) }
@@ -60,7 +59,8 @@ func (v *visit) firstDraft(m *hub.Reading) *draft {
 	case m.Message.Action != nil:
 		d.Steps = steps(m.Message.Action.Checklist, v.words.plain("option.empty"))
 	case m.Message.Request != nil && m.Message.Request.Mode == ma2h.ModeInput:
-		d.fields = readFields(m.Message.Request.Schema, v.clock.now.Location())
+		b := v.builder(m)
+		d.fields, d.Secret = b.fields(), b.hides(b.root, 0)
 	}
 	return d
 }
@@ -81,6 +81,9 @@ func (v *visit) answer() error {
 	if m.Response != nil {
 		d.readTexts(v.r.PostForm)
 		return v.late(m, d)
+	}
+	if v.reshape(m, d) {
+		return v.show(http.StatusOK, m, d, "")
 	}
 	resolve := v.readAnswer(m, d)
 	if d.Count() == 0 {
@@ -126,7 +129,7 @@ func (v *visit) readAnswer(m *hub.Reading, d *draft) *ma2h.Resolve {
 	form := v.r.PostForm
 	d.readTexts(form)
 	do := form.Get("do")
-	v.keepFields(d, do == doSend)
+	v.keepFields(m, d, do == doSend)
 	r := &ma2h.Resolve{Comment: d.Comment}
 	switch {
 	case do == doDecline:
@@ -153,13 +156,17 @@ func (v *visit) readValue(m *hub.Reading, d *draft, do string) jsontext.Value {
 		return quote(d.Other)
 	case do == doJSON && form:
 		d.asJSON = true
-		if _, err := ma2h.Parse([]byte(d.JSON)); err != nil {
+		typed := d.JSON
+		if d.Secret {
+			d.JSON = withoutSecrets(typed, q.Schema)
+		}
+		if _, err := ma2h.Parse([]byte(typed)); err != nil {
 			d.JSONWrong = v.words.html("field.json")
 			return nil
 		}
-		return jsontext.Value(d.JSON)
+		return jsontext.Value(typed)
 	case do == doSend && form:
-		return d.object()
+		return objectOf(d.fields)
 	}
 	number, ok := strings.CutPrefix(do, doOption)
 	i, err := strconv.Atoi(number)
@@ -172,32 +179,6 @@ func (v *visit) readValue(m *hub.Reading, d *draft, do string) jsontext.Value {
 
 func (d *draft) readTexts(form url.Values) {
 	d.Comment, d.Other, d.JSON = lines(form.Get("comment")), lines(form.Get("other")), lines(form.Get("json"))
-}
-
-// keepFields takes over what was typed into the fields, and looks for what is wrong with it where they are sent.
-func (v *visit) keepFields(d *draft, sent bool) {
-	for i := range d.fields {
-		f := &d.fields[i]
-		f.value = f.read(v.r.PostForm[f.Name], v.words, v.clock.now.Location())
-		if !sent {
-			f.Wrong = ""
-		}
-	}
-}
-
-// object is the answer that the fields make.
-func (d *draft) object() jsontext.Value {
-	out := jsontext.Value{'{'}
-	for _, f := range d.fields {
-		if f.value == nil {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, quote(f.Property)...), ':'), f.value...)
-	}
-	return append(out, '}')
 }
 
 func (v *visit) readTask(m *hub.Reading, d *draft, r *ma2h.Resolve, do string) {
@@ -214,39 +195,6 @@ func (v *visit) readTask(m *hub.Reading, d *draft, r *ma2h.Resolve, do string) {
 		d.Steps[i].Done = item.Done
 		r.Checklist = append(r.Checklist, item)
 	}
-}
-
-// refuse puts what the hub found wrong where it belongs: at a field, at the JSON, or above all of them.
-func (d *draft) refuse(e *ma2h.Error, words catalogue) {
-	reason := words.html("warning.refused", clean(e.Message))
-	for _, f := range d.fields {
-		if f.Secret {
-			reason = words.html("warning.refused.secret") // the hub's words might quote it
-		}
-	}
-	if d.asJSON {
-		d.JSONWrong = reason
-		return
-	}
-	if f := d.at(e.Field); f != nil {
-		_, because, _ := strings.Cut(e.Message, ": ")
-		f.refuse(because, words)
-		return
-	}
-	d.Wrong = reason
-}
-
-// at returns the field that a place in the answer belongs to, or nil.
-func (d *draft) at(pointer string) *field {
-	rest, ok := strings.CutPrefix(pointer, "/value/")
-	token, _, _ := strings.Cut(rest, "/")
-	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-	for i := range d.fields {
-		if ok && d.fields[i].Property == name {
-			return &d.fields[i]
-		}
-	}
-	return nil
 }
 
 // lines takes the line ends of a form back to those that were typed.

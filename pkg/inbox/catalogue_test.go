@@ -21,6 +21,8 @@ func TestEveryKeyHasASentence(t *testing.T) {
 		priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
 		outcome.dismissed push.network push.guarded push.refused event.todo.ask event.todo.task field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
+		field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
+		hint.items.most hint.items.least
 		signin.first signin.used signin.how`) {
 		used[k] = true
 	}
@@ -59,7 +61,7 @@ func TestParseCatalogue(t *testing.T) {
 // collect adds the keys that stand as literals where the catalogue is asked.
 func collect(t *testing.T, used map[string]bool) {
 	t.Helper()
-	asked := regexp.MustCompile(`(?:\{\{-? ?|\(| )t "([a-z.]+)"|(?:\.html|\.plain|said|todo)\("([a-z.]+)"`)
+	asked := regexp.MustCompile(`(?:\{\{-? ?|\(| )t "([a-z.]+)"|(?:\.html|\.plain|said|todo|\badd)\("([a-z.]+)"`)
 	counted := regexp.MustCompile(`(?:\{\{n |\.counted\()"([a-z.]+)"`)
 	for _, pattern := range []string{"*.go", "templates/*.html"} {
 		files, err := filepath.Glob(pattern)

@@ -13,8 +13,9 @@ type data struct {
 	Items []*data
 	Text  theirs
 	Link  target // of a text that is an address
-	Kind  string // pairs, items, text, word (a number, a boolean, null), empty or raw
+	Kind  string // pairs, items, text, word (a number, a boolean, null), empty, raw or secret
 	Lines bool   // the text has several
+	Meant theirs // what a choice is called, where that is not its value
 }
 
 type pair struct {
@@ -27,6 +28,8 @@ const maxNesting = 5
 
 func newData(n *node, depth int) *data {
 	switch {
+	case n == nil:
+		return &data{Kind: "secret"}
 	case n.kind == '"' && n.text == "":
 		return &data{Kind: "empty", Text: `""`}
 	case n.kind == '"':

@@ -2,69 +2,25 @@ package inbox
 
 import (
 	"html/template"
-	"math/big"
+	"net/mail"
+	"net/url"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
-// What is left empty is left out of the answer: an empty field never becomes an empty text. Where the property must be
-// there it becomes null, if null is admitted, or else is asked for. Whoever must answer with an empty text, or with
-// anything else that the fields cannot say, writes the answer as JSON instead.
-
-// prefill puts the schema's default, and the only choice there is, into the field. A secret is never shown.
-func (f *field) prefill(zone *time.Location) {
-	d := f.preset
-	switch {
-	case f.Secret:
-	case f.Control == controlChoice && d == nil && f.Required && len(f.Choices) == 1:
-		f.Typed = []string{"0"}
-	case d == nil || d.kind == 'n':
-	case f.Control == controlChoice:
-		f.Typed = f.pick(d)
-	case f.Control == controlMany:
-		for _, n := range d.items {
-			f.Typed = append(f.Typed, f.pick(n)...)
-		}
-	case f.Control == controlJSON:
-		f.Typed = []string{string(d.raw)}
-	case f.Control == controlDateTime:
-		if t, ok := ma2h.ParseTime(d.text); ok {
-			f.Typed = []string{t.In(zone).Format(localTime)}
-		}
-	default:
-		f.Typed = []string{d.text}
-	}
-}
-
-// pick returns the number of the choice that a value is.
-func (f *field) pick(n *node) []string {
-	for i, c := range f.Choices {
-		if c.value.same(n) {
-			return []string{strconv.Itoa(i)}
-		}
-	}
-	return nil
-}
-
-// Picked says whether the choice of that number is picked.
-func (f field) Picked(i int) bool {
-	for _, t := range f.Typed {
-		if t == strconv.Itoa(i) {
-			return true
-		}
-	}
-	return false
-}
+// What is left empty is left out of the answer: an empty field never becomes an empty text, and an object or an element
+// of an array in which nothing was filled in is not there. Where the property must be there it becomes null, if null is
+// admitted, or else is asked for. What came as it was prefilled is the default, to the letter. Whoever must answer with an
+// empty text, or with anything else that the fields cannot say, writes the answer as JSON instead.
 
 // Text is what stands in the field.
-func (f field) Text() string {
+func (f *field) Text() string {
 	if len(f.Typed) == 0 || f.Secret {
 		return ""
 	}
@@ -72,25 +28,172 @@ func (f field) Text() string {
 }
 
 // Optional says whether the property may be left out.
-func (f field) Optional() bool { return !f.Required }
+func (f *field) Optional() bool { return !f.Required && f.Row == 0 }
 
-// Few says whether the choices are shown all at once.
-func (f field) Few() bool { return len(f.Choices) <= 6 }
+// Asked says whether a control is marked as one that has to be filled in; a group of them cannot be.
+func (f *field) Asked() bool {
+	return f.Needed && f.Control != controlMany && f.Control != controlObject && f.Control != controlList
+}
+
+// Boxed says whether a person decides that an object is sent at all.
+func (f *field) Boxed() bool { return f.Row == 0 && (!f.Required || f.Nullable) }
+
+// longHelp is from how many characters on a description is folded.
+const longHelp = 600
+
+// LongHelp says whether the description is so long that it is folded.
+func (f *field) LongHelp() bool { return len(f.Help) > longHelp }
+
+// Described says whether anything stands beside the label.
+func (f *field) Described() bool { return f.Help != "" || len(f.Hints) > 0 || f.Again() }
+
+// Growable says whether an array can get another row.
+func (f *field) Growable() bool {
+	most, ok := f.schema.get("maxItems").integer()
+	return len(f.Rows) < maxRows && (!ok || len(f.Rows) < most)
+}
+
+// Again says whether a secret that was typed has to be typed again, as pages never hold one.
+func (f *field) Again() bool { return f.Secret && len(f.Typed) > 0 && !f.fixed() }
+
+// reader reads what a person sent into fields.
+type reader struct {
+	*builder
+	form url.Values
+}
 
 // read takes what a person sent and returns the value of the property as JSON, or nothing where it is left out. What is
 // wrong with it is left in the field.
-func (f *field) read(sent []string, words catalogue, zone *time.Location) jsontext.Value {
-	f.Typed, f.Wrong = nil, ""
-	for _, s := range sent {
+func (r reader) read(f *field) jsontext.Value {
+	f.Wrong, f.Focus = "", false
+	switch f.Control {
+	case controlObject:
+		f.value = r.readObject(f)
+	case controlList:
+		f.value = r.readList(f)
+	default:
+		f.value = r.readLeaf(f)
+	}
+	return f.value
+}
+
+// readObject reads the fields of an object, which is there if it has to be, if its box is ticked, or if anything in it is
+// other than it was.
+func (r reader) readObject(f *field) jsontext.Value {
+	before := f.typed()
+	for _, inner := range f.Fields {
+		r.read(inner)
+	}
+	after := f.typed()
+	if f.Present = f.Boxed() && r.form.Has(f.Name); f.Present {
+		return objectOf(f.Fields)
+	}
+	there := f.Required && !f.Nullable || !slices.Equal(before, after)
+	if f.Row > 0 {
+		there = len(after) > 0
+	}
+	if there {
+		return objectOf(f.Fields)
+	}
+	f.forgive()
+	if f.Required && f.Nullable {
+		return jsontext.Value("null")
+	}
+	return nil
+}
+
+// objectOf is the object that fields make.
+func objectOf(fields []*field) jsontext.Value {
+	out := jsontext.Value{'{'}
+	for _, f := range fields {
+		if f.value == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(f.Property)...), ':'), f.value...)
+	}
+	return append(out, '}')
+}
+
+// readList reads the rows of an array; those in which nothing stands are none of its elements.
+func (r reader) readList(f *field) jsontext.Value {
+	if r.form.Has(f.Name) { // or it came just now, and has rows to begin with
+		r.addRows(f, rowsOf(r.form, f.Name), nil)
+	}
+	f.sent = nil
+	var values []jsontext.Value
+	for i, row := range f.Rows {
+		v := r.read(row)
+		if len(row.typed()) == 0 {
+			row.forgive()
+			continue
+		}
+		f.sent, values = append(f.sent, i), append(values, v)
+	}
+	if len(values) == 0 && !f.Required {
+		return nil
+	}
+	if len(values) == 0 && f.Nullable {
+		return jsontext.Value("null")
+	}
+	f.checkItems(values, r.words)
+	return jsontext.Value("[" + string(joinValues(values)) + "]")
+}
+
+func joinValues(values []jsontext.Value) []byte {
+	var out []byte
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, v...)
+	}
+	return out
+}
+
+// typed lists what was typed into a field and those in it.
+func (f *field) typed() []string {
+	if f.fixed() {
+		return nil
+	}
+	out := slices.Clone(f.Typed)
+	for _, inner := range slices.Concat(f.Fields, f.Rows) {
+		if typed := inner.typed(); len(typed) > 0 {
+			out = append(append(out, inner.Name), typed...)
+		}
+	}
+	return out
+}
+
+// forgive takes back what is wrong with a field and those in it: they are not sent.
+func (f *field) forgive() {
+	f.Wrong = ""
+	for _, inner := range slices.Concat(f.Fields, f.Rows) {
+		inner.forgive()
+	}
+}
+
+// readLeaf reads a field that holds no others.
+func (r reader) readLeaf(f *field) jsontext.Value {
+	before := f.Typed
+	f.Typed = nil
+	for _, s := range r.form[f.Name] {
 		if s != "" {
 			f.Typed = append(f.Typed, strings.ReplaceAll(s, "\r\n", "\n"))
 		}
 	}
-	if f.Control == controlMany && (len(f.Typed) > 0 || f.Required) {
-		return f.readMany()
-	}
-	if len(f.Typed) == 0 {
-		return f.empty(words)
+	switch {
+	case f.fixed():
+		f.Typed = []string{"0"}
+		return f.Choices[0].value.raw
+	case f.Control == controlMany && (len(f.Typed) > 0 || f.Required):
+		return f.checkMany(r.words)
+	case len(f.Typed) == 0:
+		return f.empty(r.words)
+	case f.Control != controlChoice && !f.Secret && f.preset != nil && slices.Equal(before, f.Typed):
+		return f.preset.raw
 	}
 	typed := f.Typed[0]
 	switch f.Control {
@@ -98,16 +201,17 @@ func (f *field) read(sent []string, words catalogue, zone *time.Location) jsonte
 		if v := f.chosen(typed); v != nil {
 			return v
 		}
-		return f.empty(words)
+		return f.empty(r.words)
 	case controlNumber:
-		return f.readNumber(typed, words)
+		return f.readNumber(typed, r.words)
 	case controlJSON:
-		return f.readJSON(typed, words)
+		return f.readJSON(typed, r.words)
 	case controlDateTime:
-		return f.readTime(typed, words, zone)
-	default:
-		return f.readText(typed, words)
+		return f.readDateTime(typed, r.words, r.now.Location())
+	case controlTime:
+		return f.readTime(typed, r.words, r.now)
 	}
+	return f.readText(typed, r.words)
 }
 
 func (f *field) empty(words catalogue) jsontext.Value {
@@ -121,43 +225,8 @@ func (f *field) empty(words catalogue) jsontext.Value {
 	return nil
 }
 
-func (f *field) chosen(number string) jsontext.Value {
-	i, err := strconv.Atoi(number)
-	if err != nil || i < 0 || i >= len(f.Choices) {
-		return nil
-	}
-	return f.Choices[i].value.raw
-}
-
-func (f *field) readMany() jsontext.Value {
-	out := jsontext.Value{'['}
-	for _, t := range f.Typed {
-		v := f.chosen(t)
-		if v == nil {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, v...)
-	}
-	return append(out, ']')
-}
-
 func (f *field) readText(typed string, words catalogue) jsontext.Value {
-	n := utf8.RuneCountInString(typed)
-	if least, ok := f.schema.get("minLength").integer(); ok && n < least {
-		f.Wrong = words.html("field.short", least, n)
-	}
-	if most, ok := f.schema.get("maxLength").integer(); ok && n > most {
-		f.Wrong = words.html("field.long", most, n)
-	}
-	// The hub compiles patterns just so. One that does not compile here is the hub's to judge.
-	if p := f.schema.get("pattern").str(); p != "" && f.Wrong == "" {
-		if re, err := regexp.Compile(p); err == nil && !re.MatchString(typed) {
-			f.refuse("", words)
-		}
-	}
+	f.checkText(typed, words)
 	b, err := jsontext.AppendQuote(nil, typed)
 	if err != nil {
 		f.Wrong = words.html("field.refused")
@@ -175,19 +244,42 @@ func (f *field) readJSON(typed string, words catalogue) jsontext.Value {
 	return jsontext.Value(typed)
 }
 
-// localTime is the form in which a browser sends a time without a zone; the seconds may be missing.
-const localTime = "2006-01-02T15:04:05"
+// The forms in which a browser sends times, without a zone; the seconds may be missing. fullTime is the form of a time of
+// day in an answer (RFC 3339 §5.6).
+const (
+	localTime = "2006-01-02T15:04:05"
+	wallTime  = "15:04:05"
+	fullTime  = "15:04:05Z07:00"
+)
 
-func (f *field) readTime(typed string, words catalogue, zone *time.Location) jsontext.Value {
+func (f *field) readDateTime(typed string, words catalogue, zone *time.Location) jsontext.Value {
 	for _, form := range []string{localTime, "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.ParseInLocation(form, strings.TrimSpace(typed), zone); err == nil {
-			return jsontext.Value(`"` + t.Format(time.RFC3339) + `"`)
+			return quote(t.Format(time.RFC3339Nano))
 		}
 	}
 	if _, ok := ma2h.ParseTime(typed); ok {
-		return jsontext.Value(`"` + typed + `"`)
+		return quote(typed)
 	}
 	f.Wrong = words.html("field.time")
+	return nil
+}
+
+// readTime reads a time of day, in the zone of now.
+func (f *field) readTime(typed string, words catalogue, now time.Time) jsontext.Value {
+	typed = strings.TrimSpace(typed)
+	if _, err := time.Parse(fullTime, typed); err == nil {
+		return quote(typed)
+	}
+	for _, form := range []string{wallTime, "15:04"} {
+		t, err := time.Parse(form, typed)
+		if err != nil {
+			continue
+		}
+		t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), now.Location())
+		return quote(t.Format("15:04:05.999999999Z07:00"))
+	}
+	f.Wrong = words.html("field.clock")
 	return nil
 }
 
@@ -218,74 +310,25 @@ func (f *field) readNumber(typed string, words catalogue) jsontext.Value {
 	return jsontext.Value(literal)
 }
 
-// bounds says in a person's words what the hub would say in the schema's.
-func (f *field) bounds(literal string, words catalogue) {
-	x, ok := new(big.Rat).SetString(literal)
-	if !ok {
-		return
-	}
-	if f.Integer && !x.IsInt() {
-		f.Wrong = words.html("field.integer")
-	}
-	for _, b := range []struct {
-		keyword string
-		sign    int  // of x against the bound where it is wrong
-		strict  bool // whether the bound itself is wrong, too
-	}{{"minimum", -1, false}, {"maximum", 1, false}, {"exclusiveMinimum", -1, true}, {"exclusiveMaximum", 1, true}} {
-		limit := f.schema.get(b.keyword)
-		if limit == nil {
-			continue
-		}
-		l, ok := new(big.Rat).SetString(limit.text)
-		if ok && (x.Cmp(l) == b.sign || b.strict && x.Cmp(l) == 0) {
-			f.Wrong = words.html("field."+b.keyword, limit.text)
-		}
-	}
+// addressed says whether a text is an address of mail.
+func addressed(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Name == "" && !strings.ContainsAny(s, "<> ")
 }
 
-// refuse records what the hub found wrong. Of a secret it says nothing that the hub's words might quote.
-func (f *field) refuse(reason string, words catalogue) {
-	switch pattern := f.schema.get("pattern").str(); {
-	case pattern != "":
-		f.Wrong = words.html("field.pattern", clean(pattern))
-	case f.Secret:
-		f.Wrong = words.html("field.refused")
-	default:
-		f.Wrong = words.html("field.because", clean(reason))
-	}
+// located says whether a text is an address with a scheme.
+func located(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme != "" && !strings.ContainsAny(s, " \n\t")
 }
 
-// hints says what the schema asks of the field, as far as words can.
-func (f field) hints(words catalogue, zone string) []template.HTML {
-	var out []template.HTML
-	least, hasLeast := f.schema.get("minLength").integer()
-	most, hasMost := f.schema.get("maxLength").integer()
+// path names a field in a list of what is wrong, with what it is in.
+func (f *field) path(above template.HTML, words catalogue) template.HTML {
 	switch {
-	case hasLeast && hasMost && least > 0:
-		out = append(out, words.html("hint.between", least, most))
-	case hasMost:
-		out = append(out, words.html("hint.most", most))
-	case hasLeast && least > 1:
-		out = append(out, words.html("hint.least", least))
+	case above != "" && f.Row > 0:
+		return words.html("field.within.row", above, f.Row)
+	case above != "":
+		return words.html("field.within", above, f.Label)
 	}
-	for _, k := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} {
-		if limit := f.schema.get(k); limit != nil && limit.kind == '0' {
-			out = append(out, words.html("hint."+k, clean(limit.text)))
-		}
-	}
-	if p := f.schema.get("pattern").str(); p != "" {
-		out = append(out, words.html("hint.pattern", clean(p)))
-	}
-	switch {
-	case f.Integer:
-		out = append(out, words.html("hint.integer"))
-	case f.Control == controlDateTime:
-		out = append(out, words.html("hint.zone", zone))
-	case f.Control == controlJSON:
-		out = append(out, words.html("hint.json"))
-	}
-	if f.Secret {
-		out = append(out, words.html("hint.secret"))
-	}
-	return out
+	return words.html("field.name", f.Label)
 }

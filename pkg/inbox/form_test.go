@@ -72,7 +72,7 @@ func TestFieldsBecomeTypedValues(t *testing.T) {
 			`{"a":"2026-03-04T15:04:00Z"}`,
 		},
 		"nested": {
-			`{"properties":{"a":{"type":"object","properties":{"b":{"type":"integer"}}}}}`, url.Values{"f0": {`{"b": 1.0}`}},
+			`{"properties":{"a":{"type":"object","properties":{"b":{"type":"integer"}}}}}`, url.Values{"f0.0": {`1.0`}},
 			`{"a":{"b":1.0}}`,
 		},
 		"array":    {`{"properties":{"a":{"type":"array"}}}`, url.Values{"f0": {`[1, "two"]`}}, `{"a":[1,"two"]}`},
@@ -124,10 +124,10 @@ func TestFieldsSayWhatIsWrong(t *testing.T) {
 		"maximum":       {`{"type":"number","maximum":0.1}`, "0.10000000000000000001", "It can be at most 0.1."},
 		"above":         {`{"type":"number","exclusiveMinimum":3}`, "3", "It has to be more than 3."},
 		"below":         {`{"type":"number","exclusiveMaximum":3}`, "3", "It has to be less than 3."},
-		"by the hub":    {`{"type":"integer","multipleOf":5}`, "12", "This is not what the agent can take"},
+		"by the hub":    {`{"type":"integer","not":{"const":12}}`, "12", "This is not what the agent can take"},
 		"no JSON":       {`{"type":"object"}`, "{a:1}", "Write it as JSON"},
 		"doubled":       {`{"type":"object"}`, `{"a":1,"a":2}`, "Write it as JSON"},
-		"deep inside":   {`{"type":"array","items":{"type":"integer"}}`, `[1,"x"]`, "This is not what the agent can take"},
+		"deep inside":   {`{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, `[[1,"x"]]`, "This is not what the agent can take"},
 		"no time":       {`{"type":"string","format":"date-time"}`, "noon", "Write a date and a time"},
 		"no such item":  {`{"enum":["a","b"]}`, "7", "This is needed."},
 		"no such digit": {`{"type":"boolean"}`, "x", "This is needed."},
@@ -200,7 +200,7 @@ func TestDefaultsStandInTheForm(t *testing.T) {
 		form.Add(name, value)
 	}
 	r.reply(id, form).is(http.StatusSeeOther)
-	want := `{"text":"a <b> \"c\"","n":1.50,"yes":false,"pick":"b","many":[1,3],"o":{"k":[1]},"at":"2026-03-04T14:04:05Z","one":"only"}`
+	want := `{"text":"a <b> \"c\"","n":1.50,"yes":false,"pick":"b","many":[1,3],"o":{"k":[1]},"at":"2026-03-04T15:04:05+01:00","one":"only"}`
 	if got := r.outcome(id).Value; got != want {
 		t.Errorf("the form as it came sends\n%s, want\n%s", got, want)
 	}

@@ -66,14 +66,10 @@ type answerView struct {
 	Short      bool // and short ones, two of which stand side by side on a phone
 	Editable   bool
 	Declinable bool
-	Fields     []fieldView
+	Fields     []*field
+	Problems   []problem
+	Lists      bool // some have rows, whose buttons are not what the enter key presses
 	Draft      draft
-}
-
-// fieldView is a field with what its schema asks.
-type fieldView struct {
-	field
-	Hints []template.HTML
 }
 
 func (v *visit) message() error {
@@ -169,9 +165,7 @@ func (v *visit) answerView(m *hub.Reading, d *draft) *answerView {
 		a.Near, a.Short = near(a.Options), short(a.Options)
 	}
 	a.Declinable = q.Ignorable()
-	zone := v.clock.now.Format("MST")
-	for _, f := range d.fields {
-		a.Fields = append(a.Fields, fieldView{field: f, Hints: f.hints(v.words, zone)})
-	}
+	a.Fields, a.Problems = d.fields, problems(d.fields, "", v.words)
+	a.Lists = anyList(d.fields)
 	return a
 }

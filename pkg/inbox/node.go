@@ -109,6 +109,18 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
+// at returns the member of that name, or the element of that number, or nil.
+func (n *node) at(token string) *node {
+	if n == nil || n.kind != '[' {
+		return n.get(token)
+	}
+	i, err := strconv.Atoi(token)
+	if err != nil || i < 0 || i >= len(n.items) {
+		return nil
+	}
+	return n.items[i]
+}
+
 // str returns the text of a string, or nothing.
 func (n *node) str() string {
 	if n == nil || n.kind != '"' {

@@ -76,17 +76,10 @@ func (v *visit) what(m *hub.Reading) template.HTML {
 // ended is what a page shows of a message that has an outcome.
 type ended struct {
 	Sentence  template.HTML
-	Values    []value // of a form
-	Text      theirs  // an answer in own words, in full
+	Values    []pair // of a form
+	Text      theirs // an answer in own words, in full
 	Comment   theirs
 	Checklist []step
-}
-
-// value is one property of an answered form.
-type value struct {
-	Label  theirs
-	Data   *data // nil for a secret, which is kept back
-	Secret bool
 }
 
 func (v *visit) ended(m *hub.Reading) *ended {
@@ -103,36 +96,11 @@ func (v *visit) ended(m *hub.Reading) *ended {
 	switch {
 	case m.Type != ma2h.TypeAsk || len(d.Value) == 0:
 	case m.Message.Request.Mode == ma2h.ModeInput:
-		e.Values = v.values(m.Message.Request.Schema, d.Value)
+		e.Values = v.values(m, d.Value)
 	case d.Edited:
 		e.Text = cleanLines(text(d.Value))
 	}
 	return e
-}
-
-// values pairs the properties of an answer with the fields of its form, and keeps secrets back.
-func (v *visit) values(schema, answer []byte) []value {
-	n, err := parseNode(answer)
-	if err != nil {
-		return nil
-	}
-	fields := map[string]field{}
-	for _, f := range readFields(schema, v.clock.now.Location()) {
-		fields[f.Property] = f
-	}
-	var out []value
-	for _, p := range n.members {
-		f, known := fields[p.name]
-		if !known {
-			f.Label = clean(p.name)
-		}
-		x := value{Label: f.Label, Secret: f.Secret}
-		if !f.Secret {
-			x.Data = newData(p.value, 0)
-		}
-		out = append(out, x)
-	}
-	return out
 }
 
 // event is one step of what has happened to a message, or is still to come.

@@ -3,7 +3,6 @@ package inbox
 import (
 	"html/template"
 	"strings"
-	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -22,7 +21,7 @@ func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
 		return nil, v.words.html("row.decline")
 	}
 	if q.Mode == ma2h.ModeInput {
-		return nil, v.words.counted("row.form", len(readFields(q.Schema, time.UTC)))
+		return nil, v.words.counted("row.form", countFields(v.builder(m).fields()))
 	}
 	all := v.options(m)
 	switch {
@@ -32,6 +31,19 @@ func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
 		return all, v.words.html("row.other")
 	}
 	return all, ""
+}
+
+// countFields counts what there is to fill in; an array counts once.
+func countFields(fields []*field) int {
+	n := 0
+	for _, f := range fields {
+		if f.Control == controlObject {
+			n += countFields(f.Fields)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 // alike says whether two options look so much the same that only their values tell them apart, which a row does not

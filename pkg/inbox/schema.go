@@ -1,13 +1,8 @@
 package inbox
 
 import (
-	"html/template"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // control is what a person fills a field in with.
@@ -20,159 +15,92 @@ const (
 	controlChoice   control = "choice"
 	controlMany     control = "many" // any of some choices: an array
 	controlDate     control = "date"
+	controlTime     control = "time"
 	controlDateTime control = "datetime"
 	controlEmail    control = "email"
-	controlJSON     control = "json" // what has no better one
+	controlURL      control = "url"
+	controlObject   control = "object" // fields of its own
+	controlList     control = "list"   // rows, each of them a field
+	controlJSON     control = "json"   // what has no better one
 )
 
-// choice is one value that may be picked, as the schema spells it.
-type choice struct {
-	Label theirs
-	value *node
-}
+// maxSteps is how many references, and schemas in an allOf, are followed one after the other. The hub takes no schema that
+// refers to itself.
+const maxSteps = 32
 
-// field is one property of the schema of an ask of mode input, and what a person has put there.
-type field struct {
-	Name     string // of the control in the form: property names may be anything
-	Property string
-	Label    theirs
-	Help     theirs
-	Control  control
-	Required bool
-	Nullable bool // an answer may say null
-	Secret   bool // x-ma2h-sensitive: never shown, not even to whoever typed it
-	Integer  bool
-	Choices  []choice
-
-	schema *node
-	preset *node // the default, or nil
-
-	value jsontext.Value // as read, or nil where it is left out
-
-	Typed []string      // as it came, or from the schema's default; of choices, their numbers
-	Wrong template.HTML // what is wrong with it, or empty
-}
-
-// readFields returns the fields of the form for a schema, in its order. Required properties that it does not describe
-// come last. Times are those of zone.
-func readFields(schema []byte, zone *time.Location) []field {
-	root, err := parseNode(schema)
-	if err != nil {
-		return nil // the hub took only schemas that parse
-	}
-	required := map[string]bool{}
-	var names []string
-	if list := root.get("required"); list != nil {
-		for _, n := range list.items {
-			required[n.text] = true
-			names = append(names, n.text)
-		}
-	}
-	var fields []field
-	described := map[string]bool{}
-	if properties := root.get("properties"); properties != nil {
-		for _, m := range properties.members {
-			described[m.name] = true
-			if m.value.kind == 'f' && !required[m.name] {
-				continue // a property that must not be there
-			}
-			fields = append(fields, newField(m.name, m.value, root, required[m.name]))
-		}
-	}
-	for _, name := range names {
-		if !described[name] {
-			described[name] = true
-			fields = append(fields, newField(name, &node{kind: '{'}, root, true))
-		}
-	}
-	for i := range fields {
-		fields[i].Name = "f" + strconv.Itoa(i)
-		fields[i].prefill(zone)
-	}
-	return fields
-}
-
-func newField(name string, given, root *node, required bool) field {
-	s := follow(given, root)
-	f := field{Property: name, Required: required, schema: s}
-	f.Label = clean(first(given.get("title").str(), s.get("title").str(), name)).or("(unnamed)")
-	f.Help = cleanLines(first(given.get("description").str(), s.get("description").str()))
-	for _, n := range []*node{given, s} {
-		if v := n.get("x-ma2h-sensitive"); v != nil && v.kind == 't' {
-			f.Secret = true
-		}
-	}
-	f.schema = f.choose(s, root)
-	if f.preset = given.get("default"); f.preset == nil {
-		f.preset = s.get("default")
-	}
-	return f
-}
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if strings.TrimSpace(t) != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// follow resolves references within the schema to what they name, as far as a few steps lead.
-func follow(s, root *node) *node {
-	for range 8 {
-		ref := s.get("$ref").str()
-		path, ok := strings.CutPrefix(ref, "#/")
-		if !ok {
-			return s
-		}
-		target := root
-		for token := range strings.SplitSeq(path, "/") {
-			target = target.get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
-		}
-		if target == nil {
-			return s
-		}
-		s = target
-	}
-	return s
-}
-
-// choose picks the control for a property and returns the schema that describes what is typed into it.
-func (f *field) choose(s, root *node) *node {
-	if inner := f.nullable(s, root); inner != nil {
-		s = inner
-	}
-	if choices := choicesOf(s); choices != nil {
-		f.Control = controlChoice
-		f.Choices = f.withoutNull(choices)
+// flatten returns a schema that says what s says with its references and its allOf written out, as far as a form needs it:
+// what stands nearer wins where a keyword can stand only once, while properties and what is required add up. What that
+// leaves out is the hub's to check.
+func flatten(s, root *node, steps int) *node {
+	if s == nil || s.kind != '{' || steps > maxSteps {
 		return s
 	}
-	switch kind := f.simpleType(s); {
-	case s.get("allOf") != nil || s.get("anyOf") != nil || s.get("oneOf") != nil || s.get("$ref") != nil:
-		f.Control = controlJSON
-	case kind == "string":
-		f.Control = textControl(s)
-	case kind == "integer" || kind == "number":
-		f.Control, f.Integer = controlNumber, kind == "integer"
-	case kind == "boolean":
-		f.Control, f.Choices = controlChoice, booleans()
-	case kind == "array":
-		f.Control = controlJSON
-		if choices := choicesOf(follow(s.get("items"), root)); len(choices) > 1 {
-			f.Control, f.Choices = controlMany, choices
+	var more []*node
+	if target := refer(s.get("$ref").str(), root); target != nil {
+		more = append(more, target)
+	}
+	if all := s.get("allOf"); all != nil {
+		more = append(more, all.items...)
+	}
+	if len(more) == 0 {
+		return s
+	}
+	flat := &node{kind: '{', raw: s.raw}
+	for _, m := range s.members {
+		if m.name != "$ref" && m.name != "allOf" {
+			flat.members = append(flat.members, m)
 		}
-	default:
-		f.Control = controlJSON
 	}
-	if f.Secret && f.Control == controlArea {
-		f.Control = controlText
+	for _, other := range more {
+		other = flatten(other, root, steps+1)
+		if other == nil || other.kind != '{' {
+			continue
+		}
+		for _, m := range other.members {
+			flat.include(m)
+		}
 	}
-	return s
+	return flat
 }
 
-// nullable recognises the choice between null and one other schema, and returns the other.
-func (f *field) nullable(s, root *node) *node {
+// include adds a keyword of another schema that holds as well.
+func (n *node) include(m member) {
+	i := slices.IndexFunc(n.members, func(own member) bool { return own.name == m.name })
+	switch {
+	case i < 0:
+		n.members = append(n.members, m)
+	case m.name == "properties":
+		joined := &node{kind: '{', members: slices.Clone(n.members[i].value.members)}
+		for _, p := range m.value.members {
+			if joined.get(p.name) == nil {
+				joined.members = append(joined.members, p)
+			}
+		}
+		n.members[i].value = joined
+	case m.name == "required":
+		joined := &node{kind: '[', items: slices.Concat(n.members[i].value.items, m.value.items)}
+		n.members[i].value = joined
+	}
+}
+
+// refer returns what a reference within the schema names, or nil.
+func refer(ref string, root *node) *node {
+	path, ok := strings.CutPrefix(ref, "#")
+	if !ok || ref == "" {
+		return nil
+	}
+	target := root
+	if path == "" {
+		return target
+	}
+	for token := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		target = target.at(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+	}
+	return target
+}
+
+// withoutNull recognises the choice between null and one other schema, and returns the other.
+func withoutNull(s, root *node) (other *node, nullable bool) {
 	for _, word := range []string{"anyOf", "oneOf"} {
 		list := s.get(word)
 		if list == nil || len(list.items) != 2 {
@@ -180,90 +108,84 @@ func (f *field) nullable(s, root *node) *node {
 		}
 		for i, n := range list.items {
 			if n.get("type").str() == "null" {
-				f.Nullable = true
-				return follow(list.items[1-i], root)
+				return flatten(list.items[1-i], root, 0), true
 			}
 		}
 	}
-	return nil
+	return s, false
 }
 
-// simpleType returns the one type, besides null, that the schema admits, or nothing.
-func (f *field) simpleType(s *node) string {
+// simpleType returns the one type, besides null, that a schema admits, or nothing.
+func simpleType(s *node) (kind string, nullable bool) {
 	t := s.get("type")
 	if t == nil || t.kind == '"' {
-		return t.str()
+		return t.str(), false
 	}
 	var types []string
 	for _, n := range t.items {
 		if n.text == "null" {
-			f.Nullable = true
+			nullable = true
 		} else {
 			types = append(types, n.text)
 		}
 	}
 	if len(types) == 1 {
-		return types[0]
+		return types[0], nullable
 	}
-	return ""
+	return "", nullable
 }
 
-func (f *field) withoutNull(choices []choice) []choice {
-	return slices.DeleteFunc(choices, func(c choice) bool {
-		if c.value.kind == 'n' {
-			f.Nullable = true
-			return true
-		}
+// controlOf is the control for a property that has no choices, and whether its answer may be null.
+func controlOf(s *node) (c control, nullable bool) {
+	kind, nullable := simpleType(s)
+	switch {
+	case described(s) && (kind == "object" || kind == ""):
+		return controlObject, nullable
+	case s.get("anyOf") != nil || s.get("oneOf") != nil || s.get("$ref") != nil || s.get("prefixItems") != nil:
+		return controlJSON, nullable
+	}
+	switch kind {
+	case "string":
+		return textControl(s), nullable
+	case "integer", "number":
+		return controlNumber, nullable
+	case "array":
+		return controlList, nullable
+	}
+	return controlJSON, nullable
+}
+
+// described says whether the properties of an object are those that its schema lists, so that fields can say them all.
+func described(s *node) bool {
+	properties := s.get("properties")
+	if properties == nil || len(properties.members) == 0 {
 		return false
-	})
-}
-
-// choicesOf returns the values that an enum, a const or a list of titled constants admits, or nil.
-func choicesOf(s *node) []choice {
-	if s == nil {
-		return nil
 	}
-	var out []choice
-	if list := s.get("enum"); list != nil {
-		for _, n := range list.items {
-			out = append(out, choice{Label: labelOf(n), value: n})
-		}
-		return out
-	}
-	if n := s.get("const"); n != nil {
-		return []choice{{Label: labelOf(n), value: n}}
-	}
-	for _, word := range []string{"oneOf", "anyOf"} {
-		list := s.get(word)
-		if list == nil {
+	for _, word := range []string{"anyOf", "oneOf", "if", "then", "else"} {
+		branch := s.get(word)
+		if branch == nil {
 			continue
 		}
-		for _, n := range list.items {
-			value := n.get("const")
-			if value == nil {
-				return nil
+		for _, b := range append([]*node{branch}, branch.items...) {
+			if b.get("$ref") != nil || b.get("allOf") != nil || !among(b.get("properties"), properties) {
+				return false
 			}
-			out = append(out, choice{Label: clean(n.get("title").str()).or(string(labelOf(value))), value: value})
 		}
-		return out
 	}
-	return nil
+	return true
 }
 
-func booleans() []choice {
-	return []choice{
-		{Label: "Yes", value: &node{kind: 't', raw: jsontext.Value("true")}},
-		{Label: "No", value: &node{kind: 'f', raw: jsontext.Value("false")}},
+// among says whether all properties of one list stand in another.
+func among(some, all *node) bool {
+	if some == nil {
+		return true
 	}
-}
-
-func labelOf(n *node) theirs {
-	switch n.kind {
-	case '"':
-		return clean(n.text).or(string(n.raw))
-	default:
-		return clean(string(n.raw))
+	for _, m := range some.members {
+		if all.get(m.name) == nil {
+			return false
+		}
 	}
+	return true
 }
 
 // longText is from how many characters on a text gets room for several lines.
@@ -273,10 +195,14 @@ func textControl(s *node) control {
 	switch s.get("format").str() {
 	case "date":
 		return controlDate
+	case "time":
+		return controlTime
 	case "date-time":
 		return controlDateTime
-	case "email":
+	case "email", "idn-email":
 		return controlEmail
+	case "uri", "url", "iri":
+		return controlURL
 	}
 	limit, bounded := s.get("maxLength").integer()
 	if bounded && limit <= longText || s.get("pattern") != nil || s.get("format") != nil {
