@@ -15,7 +15,9 @@ type Execution func(context.Context, sfnclock.Input) (sfnclock.Answer, error)
 
 // Firer returns what ends a message at its deadline.
 func (c Config) Firer(ctx context.Context) (Execution, error) {
-	return c.execution(ctx, endpoint.Fire, (*hub.Hub).Expire)
+	return c.execution(ctx, endpoint.Fire, func(h *hub.Hub, ctx context.Context, key record.Key, _ string) (time.Time, error) {
+		return h.Expire(ctx, key)
+	})
 }
 
 // Deliverer returns what makes one attempt at a callback. A receiver that fails is no error: the answer says when to try
@@ -25,7 +27,8 @@ func (c Config) Deliverer(ctx context.Context) (Execution, error) {
 }
 
 func (c Config) execution(
-	ctx context.Context, name endpoint.Name, do func(*hub.Hub, context.Context, record.Key) (time.Time, error),
+	ctx context.Context, name endpoint.Name,
+	do func(h *hub.Hub, ctx context.Context, key record.Key, timer string) (time.Time, error),
 ) (Execution, error) {
 	l, err := c.worker(ctx, name)
 	if err != nil {
@@ -40,7 +43,7 @@ func (c Config) execution(
 		if err != nil {
 			return sfnclock.Answer{}, err
 		}
-		again, err := do(h, ctx, key)
+		again, err := do(h, ctx, key, in.Name)
 		if err != nil {
 			return sfnclock.Answer{}, err
 		}

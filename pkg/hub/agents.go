@@ -2,7 +2,7 @@ package hub
 
 import (
 	"context"
-	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,9 +77,9 @@ func (h *Hub) AddAgent(ctx context.Context, c *Caller, id string) (*NewCredentia
 			return false, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/id",
 				"The account has an agent with this id; rotate its token instead.")
 		}
-		a.Revoked, a.Credentials, a.Secrets = false, nil, nil
+		a.Revoked, a.Credentials, a.Secrets, a.Hosts = false, nil, nil, nil
 		made.Token = h.addCredential(a)
-		made.PushSecret, err = h.addSecret(ctx, a)
+		made.PushSecret, _, err = h.setSecret(ctx, a, SecretRequest{Ref: PushSecretRef})
 		return true, err
 	})
 	if err != nil {
@@ -94,16 +94,6 @@ func (h *Hub) addCredential(a *Agent) string {
 	a.Credentials = slices.Insert(a.Credentials, 0, Credential{Hash: TokenHash(token), CreatedAt: h.now()})
 	a.Credentials = a.Credentials[:min(len(a.Credentials), maxCredentials)]
 	return token
-}
-
-func (h *Hub) addSecret(ctx context.Context, a *Agent) (string, error) {
-	secret := "mashs_" + rand.Text() + rand.Text()
-	wrapped, err := h.Keys.Wrap(ctx, secretPurpose(a.Ref), []byte(secret))
-	if err != nil {
-		return "", fmt.Errorf("wrap push secret: %w", err)
-	}
-	a.Secrets = slices.Insert(a.Secrets, 0, PushSecret{Ref: PushSecretRef, Wrapped: wrapped, CreatedAt: h.now()})
-	return secret, nil
 }
 
 // changeAgent commits what f makes of an agent, and the deed with it; f says whether there is anything to do. An agent that
@@ -123,6 +113,7 @@ func (h *Hub) changeAgent(ctx context.Context, c *Caller, ref, did string, f fun
 		if change, err := f(&a); err != nil || !change {
 			return revision{}, err
 		}
+		a.Format = a.format()
 		put := record.Record{
 			Key: AgentKey(a.Ref), Kind: KindAgent, Body: Encode(&a),
 			Tags: [2]record.Tag{{Name: "agent#" + a.Account, Order: a.Ref}},
@@ -137,10 +128,13 @@ func (h *Hub) RotateAgent(ctx context.Context, c *Caller, id string) (*NewCreden
 	made := &NewCredentials{ID: id, SecretRef: PushSecretRef}
 	err := h.changeOwn(ctx, c, id, "agent_rotate", func(a *Agent) (bool, error) {
 		if a.Revoked {
-			return false, ma2h.Errorf(ma2h.CodeNotFound, "The agent is revoked; add it again.")
+			return false, errRevoked()
 		}
-		secret, err := h.pushKey(ctx, a, &ma2h.CallbackAuth{SecretRef: PushSecretRef})
-		if err != nil {
+		secret, err := h.pushKey(ctx, a, PushSecretRef)
+		switch {
+		case errors.Is(err, ErrNoKey):
+			made.SecretRef = "" // removed by a person
+		case err != nil:
 			return false, fmt.Errorf("open push secret: %w", err)
 		}
 		made.Token, made.PushSecret = h.addCredential(a), string(secret)
@@ -170,7 +164,7 @@ func (h *Hub) changeOwn(ctx context.Context, c *Caller, id, did string, f func(*
 	}
 	return h.changeAgent(ctx, c, h.AgentRef(c.Account.Ref, id), did, func(a *Agent) (bool, error) {
 		if a.Account != c.Account.Ref {
-			return false, ma2h.Errorf(ma2h.CodeNotFound, "The account has no agent with this id.")
+			return false, errNoAgent()
 		}
 		return f(a)
 	})
@@ -204,9 +198,54 @@ func (h *Hub) Agents(ctx context.Context, c *Caller) ([]AgentView, error) {
 }
 
 func (a *Agent) view() AgentView {
-	v := AgentView{ID: a.ID, CreatedAt: a.CreatedAt, Revoked: a.Revoked, Credentials: len(a.Credentials)}
-	for _, s := range a.Secrets {
-		v.SecretRefs = append(v.SecretRefs, s.Ref)
+	return AgentView{
+		ID: a.ID, CreatedAt: a.CreatedAt, Revoked: a.Revoked, Credentials: len(a.Credentials), SecretRefs: a.secretNames(),
 	}
-	return v
+}
+
+// format is the format of an agent's record: an older hub would drop its hosts, and sign by a secret before its time.
+func (a *Agent) format() int {
+	if len(a.Hosts) > 0 || slices.ContainsFunc(a.Secrets, func(s PushSecret) bool { return !s.From.IsZero() }) {
+		return 2
+	}
+	return 0 // the first, which is not written
+}
+
+// AgentDetail is all that a person sees of one agent.
+type AgentDetail struct {
+	AgentView
+	Challenge string         `json:"challenge"` // the line by which a host shows that it is the agent's
+	Hosts     []CallbackHost `json:"hosts"`
+	Secrets   []SecretView   `json:"secrets"`
+}
+
+// AgentDetail returns one agent of the person's account, with its hosts and secrets.
+func (h *Hub) AgentDetail(ctx context.Context, c *Caller, id string) (*AgentDetail, error) {
+	a, err := h.ownAgent(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return &AgentDetail{
+		AgentView: a.view(), Challenge: h.Challenge(a.Ref), Secrets: a.secretViews(h.now()),
+		Hosts: append([]CallbackHost{}, a.Hosts...),
+	}, nil
+}
+
+// ownAgent reads an agent of the person's account; any other is unknown.
+func (h *Hub) ownAgent(ctx context.Context, c *Caller, id string) (*Agent, error) {
+	if err := personOnly(c); err != nil {
+		return nil, err
+	}
+	a, err := h.agent(ctx, h.AgentRef(c.Account.Ref, id))
+	if err != nil {
+		return nil, err
+	}
+	if a.Account != c.Account.Ref {
+		return nil, errNoAgent()
+	}
+	return a, nil
+}
+
+func errNoAgent() error {
+	return ma2h.Errorf(ma2h.CodeNotFound, "The account has no agent with this id.")
 }

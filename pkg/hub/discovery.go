@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"time"
 
+	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/signature"
 )
 
@@ -49,8 +50,8 @@ func (h *Hub) Capability() Capability {
 		MaxPartBytes:        s.Limits.PartBytes,
 		MaxContextParts:     s.Limits.Parts,
 		AuthSchemes:         []string{"bearer", "apikey"},
-		CallbackAuthSchemes: []string{"hmac"},
-		SignatureAlgs:       []string{"hmac-sha256"},
+		CallbackAuthSchemes: []string{ma2h.SchemeHMAC, ma2h.SchemeBearer, ma2h.SchemeAPIKey},
+		SignatureAlgs:       []string{signature.AlgHMAC, signature.AlgEd25519},
 		RetentionDays:       s.RetentionDays,
 		ReplayWindowSeconds: int(signature.Window.Seconds()),
 		CallbackRetry: CallbackRetry{
@@ -59,7 +60,7 @@ func (h *Hub) Capability() Capability {
 		Ack: CapabilityOfAcks{Enabled: true},
 	}
 	if s.SigningKey != nil {
-		c.CallbackAuthSchemes = []string{"hmac", "bearer", "apikey"}
+		c.SignatureAlgs = []string{signature.AlgHMAC} // it signs everything
 	}
 	if s.RequestsPerMinute > 0 || s.InboxDepth > 0 {
 		c.RateLimit = &RateLimit{RequestsPerMinute: s.RequestsPerMinute, InboxDepth: s.InboxDepth}

@@ -48,11 +48,20 @@ func TimerOf(r record.Record) (*Timer, error) {
 	if !ok || r.Key != stateKey(tail) {
 		return nil, fmt.Errorf("decode %s %s: it says that it is of message %q", r.Kind, r.Key, s.ID)
 	}
-	since := s.StatusAt // of one outcome there is one callback
-	if kind == TimerExpiry {
-		since = s.ExpiresAt
+	return &Timer{Kind: kind, Name: s.timerName(kind, tail), Key: r.Key, At: at}, nil
+}
+
+// timerName names what of a state should happen. Of one outcome there is one callback, and another one each time that a
+// person has it sent again.
+func (s *State) timerName(kind TimerKind, tail string) string {
+	switch {
+	case kind == TimerExpiry:
+		return fmt.Sprintf("%s-%d", tail, s.ExpiresAt.UnixMilli())
+	case s.Push.Round > 0:
+		return fmt.Sprintf("%s-%d-%d", tail, s.StatusAt.UnixMilli(), s.Push.Round)
+	default:
+		return fmt.Sprintf("%s-%d", tail, s.StatusAt.UnixMilli())
 	}
-	return &Timer{Kind: kind, Name: fmt.Sprintf("%s-%d", tail, since.UnixMilli()), Key: r.Key, At: at}, nil
 }
 
 // timer is what of a state should happen promptly, and when; nothing for "".

@@ -152,7 +152,7 @@ func TestATimerKeepsItsName(t *testing.T) {
 	d.at(noon.Add(time.Second))
 	d.decline(t, id)
 	name()
-	again, err := d.Deliver(t.Context(), key(id))
+	again, err := d.Deliver(t.Context(), key(id), "")
 	if err != nil || again.IsZero() {
 		t.Fatalf("a failed attempt = %v, %v, want another", again, err)
 	}
@@ -161,7 +161,7 @@ func TestATimerKeepsItsName(t *testing.T) {
 		t.Errorf("names of one expiry and one callback: %v", names)
 	}
 	d.at(again)
-	if again, err := d.Deliver(t.Context(), key(id)); err != nil || !again.IsZero() || r.got != 2 {
+	if again, err := d.Deliver(t.Context(), key(id), ""); err != nil || !again.IsZero() || r.got != 2 {
 		t.Errorf("the second attempt of %d = %v, %v, want the end", r.got, again, err)
 	}
 	if timer, err := hub.TimerOf(d.stored(t, id)); err != nil || timer != nil {

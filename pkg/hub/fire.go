@@ -45,17 +45,29 @@ func (h *Hub) Expire(ctx context.Context, key record.Key) (again time.Time, _ er
 	return time.Time{}, nil
 }
 
-// Deliver does what a TimerCallback is for: one attempt, if it is time. It returns when to make the next, zero when the
-// callback is done or none is owed. That an attempt failed is no error.
-func (h *Hub) Deliver(ctx context.Context, key record.Key) (again time.Time, _ error) {
-	m, err := h.fire(ctx, key, 0)
-	if m == nil || err != nil {
+// Deliver does what the TimerCallback of this name is for: one attempt, if it is time. It returns when to make the next,
+// zero when the callback is done, none is owed, or the one that is has a Timer of another name, since a person has had it
+// sent again. That an attempt failed is no error. An empty name is that of the first one.
+func (h *Hub) Deliver(ctx context.Context, key record.Key, name string) (again time.Time, _ error) {
+	m, err := h.settled(ctx, key)
+	if m == nil || err != nil || !m.state.timed(name, m.tail) {
 		return time.Time{}, err
 	}
-	if kind, at := m.state.timer(); kind == TimerCallback {
+	if err := h.pushDue(ctx, m, 0); err != nil {
+		return time.Time{}, err
+	}
+	if kind, at := m.state.timer(); kind == TimerCallback && m.state.timed(name, m.tail) {
 		return at, nil
 	}
 	return time.Time{}, nil
+}
+
+// timed says whether the callback that is owed is the one of the Timer of this name.
+func (s *State) timed(name, tail string) bool {
+	if s.Push == nil || name == "" {
+		return s.Push != nil && s.Push.Round == 0
+	}
+	return name == s.timerName(TimerCallback, tail)
 }
 
 // fire settles the record under key and makes a callback that has been due for grace. It returns nil for a record that is

@@ -14,6 +14,7 @@ type Hub struct {
 	Store     record.Store
 	Keys      Keys
 	Pusher    Pusher
+	Prover    Prover // nil where hosts are known by nobody but a person
 	Bell      Bell
 	Clockwork Clockwork
 	Now       func() time.Time

@@ -108,13 +108,24 @@ func (m *message) version() ma2h.Version {
 
 // stateRecord returns the record for a state: with its tags, and due when something of it must happen.
 func (h *Hub) stateRecord(tail string, s *State) record.Record {
-	r := record.Record{Key: stateKey(tail), Kind: KindState, Body: Encode(s), Due: h.due(s)}
+	written := *s
+	written.Format = s.format()
+	r := record.Record{Key: stateKey(tail), Kind: KindState, Body: Encode(&written), Due: h.due(s)}
 	if s.Deleted {
 		r.Erase = s.DeletedAt.Add(tombstone)
 		return r
 	}
 	r.Tags = stateTags(s)
 	return r
+}
+
+// format is the format of a state's record: an older hub would give up a callback whose credential it cannot attach, and
+// forget that one is sent again.
+func (s *State) format() int {
+	if w := s.Push; w != nil && (attaches(w.Auth.Scheme) || w.Round > 0) {
+		return 2
+	}
+	return 0 // the first, which is not written
 }
 
 // stateTags places a message in the lists of its account and of its submitter.

@@ -48,6 +48,30 @@ type Push struct {
 	Body      []byte            // the Response, exactly as signed
 }
 
+// Prover knows hosts, and looks whether they show what only their owners can make them show (spec §9.4). It goes where and
+// as a Pusher goes, and nowhere else.
+type Prover interface {
+	// Host returns the one form of a host that a person names, with or without a port: in small letters, international
+	// names as DNS has them, the port only where it is not 443. It says in one plain sentence why a text is none, or one
+	// that no callback goes to. For the URL of a callback to that host, which Pusher.Check lets pass, the host is the same.
+	Host(typed string) (string, error)
+
+	// Vouched says whether the operator of the hub has allowed the host of a callback's URL by name, so that it counts as
+	// every agent's own.
+	Vouched(callbackURL string) bool
+
+	// Prove looks once, within a few seconds, whether a host shows a line: ProofWellKnown at WellKnownPath over HTTPS,
+	// ProofDNS in a TXT record of DNSLabel and the host. It MUST NOT follow redirects.
+	Prove(ctx context.Context, host string, proof Proof, line string) Proven
+}
+
+// Proven is what a look at a host has shown.
+type Proven struct {
+	Shown   bool
+	Status  int     // HTTP status, where there was an answer
+	Failure Failure // where there was none
+}
+
 // PushResult is what came of an attempt: the status of the answer, or in its absence why there was none.
 type PushResult struct {
 	Status     int           // HTTP status, or 0
@@ -58,12 +82,27 @@ type PushResult struct {
 // Failure is why an attempt got no answer, as a code without addresses or names.
 type Failure string
 
-// The failures of an attempt. A refused one is never tried again, since nothing about it will change by waiting.
+// The failures of an attempt. The last three are never tried again, since nothing about them will change by waiting.
 const (
-	FailureNetwork Failure = "network" // name not resolved, not connected, reset, timed out, TLS
-	FailureGuarded Failure = "guarded" // the name led to an address that the guard forbids; another time it may not
-	FailureRefused Failure = "refused" // what Check refuses, or a key that is gone
+	FailureDNS       Failure = "dns"       // the name leads to no address
+	FailureConnect   Failure = "connect"   // nobody listens, or there is no way there
+	FailureTLS       Failure = "tls"       // the certificate is not good for the name, or not good at all
+	FailureTimeout   Failure = "timeout"   // no answer in time
+	FailureReset     Failure = "reset"     // the connection broke before there was an answer
+	FailureTooLong   Failure = "too_long"  // the header of the answer has no end
+	FailureMalformed Failure = "malformed" // what came is no answer of HTTP
+	FailureNetwork   Failure = "network"   // whatever else may go wrong on the way
+	FailureGuarded   Failure = "guarded"   // the name led to an address that the guard forbids; another time it may not
+
+	FailureRefused Failure = "refused" // what Check refuses
+	FailureUnbound Failure = "unbound" // the host is not the agent's own any more, so that no credential goes there
+	FailureNoKey   Failure = "no_key"  // the agent's secret of that name is gone
 )
+
+// Final says whether a failure is one that waiting does not change.
+func (f Failure) Final() bool {
+	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey
+}
 
 // ErrNoKey is the error of Keys for a wrapped key that it cannot open.
 var ErrNoKey = errors.New("hub: no such key")

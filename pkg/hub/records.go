@@ -34,13 +34,17 @@ type Account struct {
 
 // Agent is a principal that sends. Only people change it.
 type Agent struct {
-	Ref         string       `json:"ref"` // names its part
+	Format      int          `json:"format,omitzero"` // 2 where older hubs would lose what stands here
+	Ref         string       `json:"ref"`             // names its part
 	ID          string       `json:"id"`
 	Account     string       `json:"account"`
 	CreatedAt   time.Time    `json:"created_at"`
 	Revoked     bool         `json:"revoked,omitzero"`
 	Credentials []Credential `json:"credentials,omitzero"` // newest first
 	Secrets     []PushSecret `json:"secrets,omitzero"`     // newest first
+
+	// Hosts are the agent's own, in the order in which they were bound. Format 2.
+	Hosts []CallbackHost `json:"hosts,omitzero"`
 }
 
 // Credential is one token of an agent, of which only the hash is kept.
@@ -49,11 +53,12 @@ type Credential struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// PushSecret is the HMAC key under which pushes to an agent are signed, wrapped.
+// PushSecret is a key under which pushes to an agent are signed, or a token that goes with them, wrapped.
 type PushSecret struct {
-	Ref       string    `json:"ref"` // the secret_ref of its callbacks
+	Ref       string    `json:"ref"` // the secret_ref or token_ref of its callbacks
 	Wrapped   []byte    `json:"wrapped"`
 	CreatedAt time.Time `json:"created_at"`
+	From      time.Time `json:"from,omitzero"` // when it is used from, where that is not at once. Format 2
 }
 
 // Person is somebody who answers.
@@ -140,6 +145,7 @@ type Content struct {
 
 // State is the part of a message that transitions write.
 type State struct {
+	Format   int           `json:"format,omitzero"` // 2 where older hubs would do wrong by what stands here
 	ID       string        `json:"id"`
 	Account  string        `json:"account"`
 	AgentRef string        `json:"agent_ref"`
@@ -185,9 +191,16 @@ type Delivery struct {
 type PushWork struct {
 	URL      string            `json:"url"`
 	Auth     ma2h.CallbackAuth `json:"auth"`
-	Next     time.Time         `json:"next,omitzero"` // when to try; zero when there is nothing to do yet or any more
-	Attempts []Attempt         `json:"attempts,omitzero"`
-	Done     bool              `json:"done,omitzero"` // delivered or given up
+	Next     time.Time         `json:"next,omitzero"`     // when to try; zero when there is nothing to do yet or any more
+	Attempts []Attempt         `json:"attempts,omitzero"` // the latest
+	Done     bool              `json:"done,omitzero"`     // delivered or given up
+
+	Dropped int `json:"dropped,omitzero"` // attempts that are not kept any more, before the others
+
+	// Round counts how often a person has had it sent again, each time with a retry policy of its own. Format 2.
+	Round  int       `json:"round,omitzero"`
+	Began  time.Time `json:"began,omitzero"`  // of this round; zero for the first one, which begins with the outcome
+	Before int       `json:"before,omitzero"` // attempts of rounds before this one
 }
 
 // Attempt is what is kept of one try.

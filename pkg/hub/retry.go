@@ -55,7 +55,7 @@ func longest(wait time.Duration) time.Duration { return wait + wait/4 }
 // Retryable says whether an attempt with this result may be made again: after 5xx and network errors, never after 4xx
 // or a refusal (spec §8.3).
 func (r PushResult) Retryable() bool {
-	return r.Status >= 500 || r.Status == 0 && r.Failure != FailureRefused
+	return r.Status >= 500 || r.Status == 0 && !r.Failure.Final()
 }
 
 // Delivered says whether the receiver took it: only a 2xx counts (spec §14.2).

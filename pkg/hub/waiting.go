@@ -35,7 +35,8 @@ type Reading struct {
 	Message  ma2h.Message   `json:"message"`
 	Response *ma2h.Response `json:"response,omitzero"`
 	Delivery *ma2h.Delivery `json:"delivery,omitzero"`
-	Attempts []Attempt      `json:"attempts,omitzero"`
+	Attempts []Attempt      `json:"attempts,omitzero"` // of Callback
+	Callback *CallbackView  `json:"callback,omitzero"` // where the agent wants its answer pushed
 	EndedAt  time.Time      `json:"ended_at,omitzero"` // when the outcome came about
 	EndedBy  string         `json:"ended_by,omitzero"` // the attested actor, of a task too, whose Response may not say
 }
@@ -178,7 +179,7 @@ func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) 
 		r.EndedAt, r.EndedBy = m.state.StatusAt, m.state.EndedBy
 	}
 	if m.state.Push != nil {
-		r.Attempts = m.state.Push.Attempts
+		r.Attempts, r.Callback = m.state.Push.Attempts, m.state.callback(c)
 	}
 	return r, nil
 }

@@ -46,7 +46,7 @@ func (c *Clock) Start(ctx context.Context, t hub.Timer) error {
 	if machine == "" {
 		return fmt.Errorf("start execution %s: no state machine for a timer of kind %q", t.Name, t.Kind)
 	}
-	input, err := json.Marshal(Input{Key: Key(t.Key), At: Timestamp(t.At)})
+	input, err := json.Marshal(Input{Key: Key(t.Key), At: Timestamp(t.At), Name: t.Name})
 	if err != nil {
 		return fmt.Errorf("start execution %s: %w", t.Name, err)
 	}
@@ -64,8 +64,9 @@ func (c *Clock) Start(ctx context.Context, t hub.Timer) error {
 
 // Input is the input of an execution, and of every call of its function. It has keys and never bodies.
 type Input struct {
-	Key Key    `json:"key"`
-	At  string `json:"at"` // a Timestamp
+	Key  Key    `json:"key"`
+	At   string `json:"at"`             // a Timestamp
+	Name string `json:"name,omitempty"` // of the timer; executions begun by older versions have none
 }
 
 // Key is a record.Key on the wire.
