@@ -41,11 +41,8 @@ func tokenCommand(flags *flag.FlagSet) action {
 			return err
 		}
 		token, err := c.Token(ctx)
-		if errors.Is(err, awshub.ErrNoOwner) {
-			return fmt.Errorf("%s has no owner yet; run mash-aws bootstrap --stack %s", c.Stack, c.Stack)
-		}
 		if err != nil {
-			return err
+			return noOwner(c, err)
 		}
 		fmt.Fprintf(p.stderr, "A token of the owner, for MASH_TOKEN. It is good at:\n  export MASH_URL=%s\n", c.BaseURL)
 		_, err = fmt.Fprintln(p.stdout, token)

@@ -42,8 +42,8 @@ type action func(ctx context.Context, p *program, word string) error
 // commands are all that there are by their names: each declares its flags and returns what runs with them.
 func commands() map[string]func(*flag.FlagSet) action {
 	return map[string]func(*flag.FlagSet) action{
-		"account": accountCommand, "bootstrap": bootstrapCommand, "help": helpCommand, "token": tokenCommand,
-		"version": versionCommand,
+		"account": accountCommand, "bootstrap": bootstrapCommand, "help": helpCommand, "rekey": rekeyCommand,
+		"rotate-hub-key": rotateCommand, "token": tokenCommand, "version": versionCommand,
 	}
 }
 

@@ -50,6 +50,8 @@ func commands() []command {
 		{name: "agent rotate", setup: agentCommand(1, (*program).oldDesk, agentRotate)},
 		{name: "agent revoke", setup: agentCommand(1, (*program).oldDesk, agentRevoke)},
 		{name: "link", setup: linkCommand},
+		{name: "admin rotate-hub-key", setup: rotateCommand},
+		{name: "admin rekey", setup: rekeyCommand},
 		{name: "ask", setup: askCommand},
 		{name: "task", setup: taskCommand},
 		{name: "notify", setup: notifyCommand},

@@ -75,6 +75,9 @@ func (c Config) Token(ctx context.Context) (string, error) {
 // HubKeyRotated is what a rotation of the key that signs came to.
 type HubKeyRotated = keyring.Rotated
 
+// RotatingError is the error of RotateHubKey while two keys are valid already.
+type RotatingError = keyring.RotatingError
+
 // RotateHubKey puts a new signing key beside the one there is, which retires after an overlap; see keyring.Rotate. It is for
 // an operator: no function may do it.
 func (c Config) RotateHubKey(ctx context.Context, overlap time.Duration) (*HubKeyRotated, error) {

@@ -41,6 +41,9 @@ func (f Folder) InUse() bool {
 	return err == nil
 }
 
+// KeyFile returns the path of the file under whose key everything lies that must stay secret.
+func (f Folder) KeyFile() string { return f.keyFile() }
+
 // named returns the path by which a command in another terminal must name the folder; empty for the default one.
 func (f Folder) named() string {
 	if usual, err := DefaultFolder(); err == nil && usual == f {

@@ -165,6 +165,9 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	if err := wrapper.Settle(); err != nil { // nobody else has the folder
+		return err
+	}
 	settings := hub.DefaultSettings()
 	settings.BaseURL = s.URL
 	if c.Rate != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/record"
 )
@@ -86,9 +87,20 @@ func (s *Store) lead(c *conn) {
 			close(t.done)
 		}
 	}()
-	if len(group) > 0 {
-		c.commitGroup(group)
+	if len(group) == 0 {
+		return
 	}
+	began := time.Now()
+	c.commitGroup(group)
+	if s.Observe != nil {
+		s.Observe(Group{Commits: len(group), Took: time.Since(began)})
+	}
+}
+
+// Group is one transaction in which Commits that waited together were made durable.
+type Group struct {
+	Commits int
+	Took    time.Duration // from its beginning to the end of its sync
 }
 
 // errGivenUp is the error of the Commits whose group ended by a panic.

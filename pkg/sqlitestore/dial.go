@@ -26,12 +26,15 @@ func dial(name string) (*conn, error) {
 
 // dialFile opens a connection to the file under path. It is named by a URL, so that no character of the path can be
 // taken for a parameter.
-func dialFile(path string) (*conn, error) {
+func dialFile(path string) (*conn, error) { return dialAs(path, "rw") }
+
+// dialAs is dialFile in one of SQLite's modes.
+func dialAs(path, mode string) (*conn, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	return dial((&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String())
+	return dial((&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: "mode=" + mode}).String())
 }
 
 // dialMemory makes a database in memory. It is private to the connection: two connections that share one would lock
@@ -99,10 +102,10 @@ func (c *conn) prepareFile() error {
 }
 
 // dialReaders opens the connections that read, a few more than can run at once.
-func dialReaders(path string) ([]*conn, error) {
+func dialReaders(path, mode string) ([]*conn, error) {
 	readers := make([]*conn, 0, min(max(2*runtime.GOMAXPROCS(0), 4), 16))
 	for range cap(readers) {
-		c, err := dialFile(path)
+		c, err := dialAs(path, mode)
 		if err == nil {
 			readers = append(readers, c)
 			err = c.run("PRAGMA busy_timeout = 10000; PRAGMA query_only = ON")

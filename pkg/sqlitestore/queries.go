@@ -28,6 +28,7 @@ const (
 	queryIndex2
 	queryDue
 	querySweep
+	queryEach
 	numQueries
 )
 
@@ -54,6 +55,7 @@ var queries = [numQueries]string{
 		ORDER BY order2, part, sort LIMIT ?`,
 	queryDue: `SELECT due, part, sort FROM record WHERE due <= ? AND (due, part, sort) > (?, ?, ?)
 		ORDER BY due, part, sort LIMIT ?`,
+	queryEach:  `SELECT ` + columns + `, part, sort FROM record ORDER BY part, sort`,
 	querySweep: `DELETE FROM record WHERE rowid IN (SELECT rowid FROM record WHERE erase <= ? LIMIT ?)`,
 }
 

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -22,6 +23,9 @@ var ErrClosed = errors.New("sqlitestore: closed")
 
 // Store keeps records in one SQLite database. Make one with Open or OpenMemory.
 type Store struct {
+	// Observe, when set before the first Commit, is told of each group of Commits.
+	Observe func(Group)
+
 	// Idle connections. Who takes one puts it back. In memory both channels are the same one and hold one connection.
 	readers chan *conn
 	writer  chan *conn
@@ -30,6 +34,8 @@ type Store struct {
 
 	mu      sync.Mutex
 	waiting []*ticket
+
+	reading bool // nothing is ever written
 }
 
 var _ record.Store = (*Store)(nil)
@@ -54,23 +60,32 @@ func OpenMemory() (*Store, error) {
 }
 
 func open(path string) (*Store, error) {
-	// SQLite would make the file readable for everybody; the files beside it get the same mode.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator names the file
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
+	if err := makeFile(path); err != nil {
 		return nil, err
 	}
 	w, err := dialWriter(path)
 	if err != nil || readsShareTheWriter {
 		return newStore(w, nil), err
 	}
-	readers, err := dialReaders(path)
+	readers, err := dialReaders(path, "rw")
 	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return newStore(w, readers), nil
+}
+
+// makeFile makes an empty file unless there is one, readable by its owner only: SQLite would make it readable for everybody,
+// and the files beside it get the same mode. A file that is there is not touched, since to close it would let go of every
+// lock that this process has on it.
+func makeFile(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600) //nolint:gosec // the operator names the file
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // newStore makes a Store of open connections; without readers the writer serves for everything.
@@ -103,6 +118,9 @@ func (s *Store) shut() error {
 		}
 	}
 	w := <-s.writer
+	if s.reading {
+		return errors.Join(append(errs, w.close())...)
+	}
 	// The last connection to close would also write the log back, but without telling whether it could.
 	errs = append(errs, w.settle(), w.run("PRAGMA wal_checkpoint(TRUNCATE)"), w.close())
 	if err := errors.Join(errs...); err != nil {

@@ -25,18 +25,14 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (int, error) {
 	}
 }
 
-func (s *Store) sweepBatch(ctx context.Context, now time.Time) (int, error) {
+func (s *Store) sweepBatch(ctx context.Context, now time.Time) (n int, _ error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	select {
-	case c := <-s.writer:
-		defer func() { s.writer <- c }()
-		n, err := c.exec(querySweep, now.Unix(), int64(sweepBatch))
-		return int(n), err
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-s.closed:
-		return 0, ErrClosed
-	}
+	err := s.write(ctx, func(c *conn) error {
+		swept, err := c.exec(querySweep, now.Unix(), int64(sweepBatch))
+		n = int(swept)
+		return err
+	})
+	return n, err
 }
