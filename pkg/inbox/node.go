@@ -149,6 +149,18 @@ func (n *node) leaves() int {
 	return max(count, 1)
 }
 
+// size counts n and the values in it.
+func (n *node) size() int {
+	count := 1
+	for _, m := range n.members {
+		count += m.value.size()
+	}
+	for _, v := range n.items {
+		count += v.size()
+	}
+	return count
+}
+
 // integer returns the value of a number that is a plain integer.
 func (n *node) integer() (int, bool) {
 	if n == nil || n.kind != '0' {

@@ -52,7 +52,7 @@ func (a *answer) sound() {
 // allowed are the elements that pages are made of.
 var allowed = strings.Fields(`html head meta title link body a header img nav span main article section h1 h2 h3 h4 h5 h6
 	p ul ol li dl dt dd div pre code form input button textarea select option label fieldset legend details summary strong
-	em small bdi time blockquote del br hr table thead tbody tr th td`)
+	em small bdi time blockquote ins del br hr table thead tbody tr th td`)
 
 // harmless: no element that runs or embeds, no attribute that acts or styles, and nothing loaded from elsewhere.
 func (a *answer) harmless(n *html.Node) {

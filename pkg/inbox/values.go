@@ -14,15 +14,15 @@ func (v *visit) values(m *hub.Reading, answer []byte) []pair {
 	}
 	covered := cover(n, b.root)
 	if covered == nil {
-		return []pair{{Name: clean(v.words.plain("answer.title")), Value: newData(nil, 0)}}
+		return []pair{{Name: clean(v.words.plain("answer.title")), Value: v.words.data(nil, 0)}}
 	}
-	return answered(covered, b.fields(), 0).Pairs
+	return b.answered(covered, b.fields(), 0).Pairs
 }
 
 // answered is an object of an answer, each member under the label of its field.
-func answered(n *node, fields []*field, depth int) *data {
+func (b *builder) answered(n *node, fields []*field, depth int) *data {
 	if len(n.members) == 0 || depth >= maxNesting {
-		return newData(n, depth)
+		return b.words.data(n, depth)
 	}
 	d := &data{Kind: "pairs"}
 	for _, m := range n.members {
@@ -33,38 +33,38 @@ func answered(n *node, fields []*field, depth int) *data {
 				f, p.Name = g, g.Label
 			}
 		}
-		p.Value = answerOf(m.value, f, depth+1)
+		p.Value = b.answerOf(m.value, f, depth+1)
 		d.Pairs = append(d.Pairs, p)
 	}
 	return d
 }
 
 // answerOf is one value of an answer as its field, which may be none, would name it.
-func answerOf(n *node, f *field, depth int) *data {
+func (b *builder) answerOf(n *node, f *field, depth int) *data {
 	switch {
 	case n == nil || f == nil || depth >= maxNesting:
-		return newData(n, depth)
+		return b.words.data(n, depth)
 	case f.Secret:
-		return newData(nil, depth)
+		return b.words.data(nil, depth)
 	case f.Control == controlObject && n.kind == '{':
-		return answered(n, f.Fields, depth)
+		return b.answered(n, f.Fields, depth)
 	case f.Control == controlList && n.kind == '[' && len(n.items) > 0 && len(f.Rows) > 0:
 		d := &data{Kind: "items"}
 		for _, item := range n.items {
-			d.Items = append(d.Items, answerOf(item, f.Rows[0], depth+1))
+			d.Items = append(d.Items, b.answerOf(item, f.Rows[0], depth+1))
 		}
 		return d
 	case f.Control == controlChoice:
 		if picked := f.pick(n); picked != nil {
-			return f.choiceData(n, depth)
+			return b.choiceData(f, n, depth)
 		}
 	}
-	return newData(n, depth)
+	return b.words.data(n, depth)
 }
 
 // choiceData is a picked choice: what was read on the form, and what the agent gets where that is something else.
-func (f *field) choiceData(n *node, depth int) *data {
-	d := newData(n, depth)
+func (b *builder) choiceData(f *field, n *node, depth int) *data {
+	d := b.words.data(n, depth)
 	for _, c := range f.Choices {
 		if c.value.same(n) && c.Label != d.Text {
 			d.Meant = c.Label
