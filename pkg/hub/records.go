@@ -174,6 +174,9 @@ type State struct {
 	Delivery *Delivery `json:"delivery,omitzero"`
 	Push     *PushWork `json:"push,omitzero"`
 
+	SeenAt time.Time `json:"seen_at,omitzero"` // when a person first opened it
+	SeenBy string    `json:"seen_by,omitzero"` // human:<id>
+
 	RetainedAt time.Time `json:"retained_at,omitzero"` // when retention ended the response track
 	Deleted    bool      `json:"deleted,omitzero"`     // a tombstone: content and response are gone
 	DeletedAt  time.Time `json:"deleted_at,omitzero"`

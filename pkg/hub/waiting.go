@@ -37,6 +37,8 @@ type Reading struct {
 	Delivery *ma2h.Delivery `json:"delivery,omitzero"`
 	Attempts []Attempt      `json:"attempts,omitzero"` // of Callback
 	Callback *CallbackView  `json:"callback,omitzero"` // where the agent wants its answer pushed
+	SeenAt   time.Time      `json:"seen_at,omitzero"`  // when a person first opened it
+	SeenBy   string         `json:"seen_by,omitzero"`  // human:<id>
 	EndedAt  time.Time      `json:"ended_at,omitzero"` // when the outcome came about
 	EndedBy  string         `json:"ended_by,omitzero"` // the attested actor, of a task too, whose Response may not say
 }
@@ -173,7 +175,7 @@ func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) 
 	}
 	r := &Reading{
 		Summary: m.state.summary(c), Message: forPeople(envelope), Response: m.state.outcome(),
-		Delivery: m.state.Delivery.wire(),
+		Delivery: m.state.Delivery.wire(), SeenAt: m.state.SeenAt, SeenBy: m.state.SeenBy,
 	}
 	if m.state.Response != nil {
 		r.EndedAt, r.EndedBy = m.state.StatusAt, m.state.EndedBy

@@ -196,7 +196,7 @@ func TestStoryOfAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = r.get("/inbox/" + id)
-	p.says("Delivered to the agent, 14:20 UTC", "Acknowledged by the agent, if it says so")
+	p.says("Delivered to the agent, 14:20 UTC", "Perhaps: the agent says that it has the answer")
 	p.steps(0, 1)
 	if _, err := r.hub.Acknowledge(t.Context(), r.agent, id, &ma2h.AckRequest{Note: "Thanks, \u202eon it."}); err != nil {
 		t.Fatal(err)

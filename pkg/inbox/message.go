@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -77,7 +78,20 @@ func (v *visit) message() error {
 	if err != nil {
 		return err
 	}
+	v.see(m)
 	return v.show(http.StatusOK, m, nil, "")
+}
+
+// see notes that a person has opened a message. A HEAD, or a browser that fetches ahead, is no person; and a note that
+// fails is no reason not to show the page.
+func (v *visit) see(m *hub.Reading) {
+	ahead := v.r.Header.Get("Sec-Purpose") + v.r.Header.Get("Purpose")
+	if v.r.Method != http.MethodGet || strings.Contains(ahead, "prefetch") {
+		return
+	}
+	if err := v.hub.See(v.r.Context(), v.caller, m); err != nil {
+		v.in.config.Log.WarnContext(v.r.Context(), "seen not noted", "id", m.ID, "err", err)
+	}
 }
 
 // show writes the page of a message. d is what has been typed, nil on a first look; warning, why that did not count.

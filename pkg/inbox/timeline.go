@@ -1,0 +1,114 @@
+package inbox
+
+import (
+	"html/template"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// event is one step of what has happened to a message, or is still to come.
+type event struct {
+	Text  template.HTML
+	State string // todo for what is still to come, maybe for what need not come, missed for what did not, or empty
+}
+
+// events is the story of a message: asked, seen, ended, delivered, acknowledged, and the pushes between.
+func (v *visit) events(m *hub.Reading) []event {
+	if m.Type == ma2h.TypeNotify {
+		return nil // nothing more will happen to it
+	}
+	out := []event{v.said("event.asked", v.words.html("who.agent", clean(m.AgentID)), v.clock.at(m.AcceptedAt))}
+	if !m.SeenAt.IsZero() {
+		out = append(out, v.said("event.seen", v.who(m.SeenBy), v.clock.at(m.SeenAt)))
+	}
+	switch {
+	case m.Response == nil && m.SeenAt.IsZero():
+		out = append(out, v.still("todo", "event.todo.seen"))
+	case m.Response != nil && m.SeenAt.IsZero() && m.Status == ma2h.StatusExpired:
+		out = append(out, v.still("missed", "event.missed.seen"))
+	}
+	if m.Response == nil {
+		return append(out, v.toBeAnswered(m), v.toBeDelivered(m), v.mayAcknowledge())
+	}
+	out = append(out, event{Text: v.outcome(m)})
+	return append(append(out, v.attempts(m)...), v.track(m)...)
+}
+
+func (v *visit) said(key string, parts ...any) event { return event{Text: v.words.html(key, parts...)} }
+
+func (v *visit) still(state, key string, parts ...any) event {
+	return event{Text: v.words.html(key, parts...), State: state}
+}
+
+// attempts are the tries to push an answer to the agent.
+func (v *visit) attempts(m *hub.Reading) []event {
+	var out []event
+	for i, a := range m.Attempts {
+		out = append(out, v.said("event.push", i+1, v.attempt(a), v.clock.at(a.At)))
+	}
+	return out
+}
+
+func (v *visit) attempt(a hub.Attempt) template.HTML {
+	if a.Status != 0 {
+		return v.words.html("push.status", a.Status)
+	}
+	return v.words.html("push." + string(a.Failure))
+}
+
+// toBeAnswered says what is still to come of an open message.
+func (v *visit) toBeAnswered(m *hub.Reading) event {
+	label, mode := v.defaultOf(m)
+	switch {
+	case m.Type == ma2h.TypeTask:
+		return v.still("todo", "event.todo.task")
+	case m.ExpiresAt.IsZero():
+		return v.still("todo", "event.todo.ask")
+	case mode == ma2h.ModeInput:
+		return v.still("todo", "event.todo.ask.form", v.clock.at(m.ExpiresAt))
+	case mode != "":
+		return v.still("todo", "event.todo.ask.default", v.clock.at(m.ExpiresAt), label)
+	}
+	return v.still("todo", "event.todo.ask.by", v.clock.at(m.ExpiresAt))
+}
+
+// toBeDelivered says how the agent will get the answer: to where it is pushed, or by asking for it.
+func (v *visit) toBeDelivered(m *hub.Reading) event {
+	if c := m.Callback; c != nil && c.State != hub.CallbackGivenUp {
+		return v.still("todo", "event.todo.pushed", clean(c.Host))
+	}
+	return v.still("todo", "event.todo.delivered")
+}
+
+// track is what is known of the answer's way to the agent (spec §14.2).
+func (v *visit) track(m *hub.Reading) []event {
+	d := m.Delivery
+	switch {
+	case d == nil:
+		return []event{v.toBeDelivered(m), v.mayAcknowledge()}
+	case d.State == ma2h.TrackExpired:
+		return []event{v.still("missed", "event.unseen")}
+	}
+	out := []event{v.said("event.delivered", v.at(d.DeliveredAt))}
+	if d.AcknowledgedAt == "" {
+		return append(out, v.mayAcknowledge())
+	}
+	e := v.said("event.acknowledged", v.at(d.AcknowledgedAt))
+	if d.Ack != nil && d.Ack.Note != "" {
+		e = v.said("event.acknowledged.note", v.at(d.AcknowledgedAt), clean(d.Ack.Note).short(300))
+	}
+	return append(out, e)
+}
+
+// mayAcknowledge is the last step, which no agent has to take.
+func (v *visit) mayAcknowledge() event { return v.still("maybe", "event.maybe.acknowledged") }
+
+// at is a time as the hub writes it, in words.
+func (v *visit) at(s string) template.HTML {
+	t, ok := ma2h.ParseTime(s)
+	if !ok {
+		return ""
+	}
+	return v.clock.at(t)
+}
