@@ -152,7 +152,7 @@ func (a Authenticator) person(ctx context.Context, c Credential, also []record.K
 	if !p.Admits(&l) || l.Use == hub.LoginInvitation || !l.ExpiresAt.IsZero() && a.Now().After(l.ExpiresAt) {
 		return nil, login{}, unauthenticated()
 	}
-	caller := &hub.Caller{Person: &p, Read: recs[3:]}
+	caller := &hub.Caller{Person: &p, Login: recs[0], Read: recs[3:]}
 	return caller, login{use: l.Use, record: recs[0]}, a.account(ctx, caller, recs[2], p.Account)
 }
 

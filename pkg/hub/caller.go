@@ -16,6 +16,9 @@ type Caller struct {
 	// Credential is the TokenHash of what an agent showed. A pull that waits holds it against the agent as it then is.
 	Credential []byte
 
+	// Login is the record of what a person showed, as it was read.
+	Login record.Record
+
 	// Read holds the records that were read in the same request as the credential, absent ones included.
 	Read []record.Record
 }

@@ -78,11 +78,11 @@ func (h *Hub) RedeemLink(ctx context.Context, c *Caller, link record.Record, b B
 	return token, nil
 }
 
-// Stay puts the end of a session off, once a day at most, while its person comes by. session is its record as it was read.
-// It is no deed, and that another was faster is no error.
-func (h *Hub) Stay(ctx context.Context, session record.Record) error {
+// Stay puts the end of the caller's session off, once a day at most, while they come by. It is no deed, and that another was
+// faster is no error.
+func (h *Hub) Stay(ctx context.Context, c *Caller) error {
 	var l Login
-	if err := Decode(session, &l); err != nil {
+	if err := Decode(c.Login, &l); err != nil {
 		return err
 	}
 	now, most := h.now(), l.CreatedAt.Add(SessionMost)
@@ -94,16 +94,19 @@ func (h *Hub) Stay(ctx context.Context, session record.Record) error {
 		return nil
 	}
 	l.ExpiresAt = until
-	err := h.Store.Commit(ctx, record.Put(loginRecord(session.Key, &l), session.Rev))
+	err := h.Store.Commit(ctx, record.Put(loginRecord(c.Login.Key, &l), c.Login.Rev))
 	if err != nil && record.AsConflict(err) == nil {
 		return fmt.Errorf("keep session: %w", err)
 	}
 	return nil
 }
 
-// SignOut ends the caller's web session with this record.
-func (h *Hub) SignOut(ctx context.Context, c *Caller, session record.Record) error {
-	return h.endLogin(ctx, c, session, "sign_out")
+// SignOut ends the web session that the caller showed.
+func (h *Hub) SignOut(ctx context.Context, c *Caller) error {
+	if err := personOnly(c); err != nil || c.Login.Rev == "" {
+		return err
+	}
+	return h.endLogin(ctx, c, c.Login, "sign_out")
 }
 
 // endLogin erases a login. One that is gone is done.

@@ -19,7 +19,6 @@ type NewPassword struct {
 	Current string // the one before; not needed in a session that is fresh
 	New     string // empty to have none any more
 	Browser Browser
-	Session record.Record // the caller's, as it was read
 }
 
 // PasswordView is what a person sees of their own password.
@@ -51,7 +50,7 @@ func checkPassword(newPassword, name string) error {
 }
 
 // PasswordOf says whether the caller has a password, and whether it has to be shown to change it.
-func (h *Hub) PasswordOf(ctx context.Context, c *Caller, session record.Record) (PasswordView, error) {
+func (h *Hub) PasswordOf(ctx context.Context, c *Caller) (PasswordView, error) {
 	if err := personOnly(c); err != nil {
 		return PasswordView{}, err
 	}
@@ -63,7 +62,7 @@ func (h *Hub) PasswordOf(ctx context.Context, c *Caller, session record.Record) 
 	if err := decodeAny(rec, &kept); err != nil {
 		return PasswordView{}, err
 	}
-	fresh, err := h.fresh(session)
+	fresh, err := h.fresh(c)
 	v := PasswordView{Fresh: fresh}
 	if kept.From == c.Person.TokensFrom {
 		v.SetAt = kept.SetAt
@@ -71,9 +70,10 @@ func (h *Hub) PasswordOf(ctx context.Context, c *Caller, session record.Record) 
 	return v, err
 }
 
-func (h *Hub) fresh(session record.Record) (bool, error) {
+// fresh says whether the caller has only just signed in.
+func (h *Hub) fresh(c *Caller) (bool, error) {
 	var l Login
-	if err := decodeAny(session, &l); err != nil {
+	if err := decodeAny(c.Login, &l); err != nil {
 		return false, err
 	}
 	return l.Use == LoginSession && h.now().Sub(l.CreatedAt) < SessionFresh, nil
@@ -108,22 +108,22 @@ func (h *Hub) SetPassword(ctx context.Context, c *Caller, n NewPassword) (string
 			return "", err
 		}
 	}
-	if err := h.provenOwn(ctx, n, recs[2], ref, kept.Hash, has); err != nil {
+	if err := h.provenOwn(ctx, c, n, recs[2], kept.Hash, has); err != nil {
 		return "", err
 	}
 	return h.putPassword(ctx, c, &p, recs, n)
 }
 
 // provenOwn asks for more than a session that somebody may have left open: that it is fresh, or the password before.
-func (h *Hub) provenOwn(ctx context.Context, n NewPassword, tries record.Record, ref, hash string, has bool) error {
-	fresh, err := h.fresh(n.Session)
+func (h *Hub) provenOwn(ctx context.Context, c *Caller, n NewPassword, tries record.Record, hash string, has bool) error {
+	fresh, err := h.fresh(c)
 	if err != nil || fresh {
 		return err
 	}
 	if !has {
 		return ma2h.FieldErrorf(ma2h.CodeInvalidField, "/current", "You signed in too long ago for this. Sign in with a new link, then choose a password.")
 	}
-	_, err = h.try(ctx, tries, ref, hash, n.Current[:min(len(n.Current), password.MaxBytes)], n.Browser)
+	_, err = h.try(ctx, tries, c.Person.Ref, hash, n.Current[:min(len(n.Current), password.MaxBytes)], n.Browser)
 	if errors.Is(err, ErrWrongPassword) {
 		return ma2h.FieldErrorf(ma2h.CodeInvalidField, "/current", "This is not your current password.")
 	}

@@ -368,11 +368,11 @@ func TestASessionLastsWhileItsPersonComesBy(t *testing.T) {
 		_, session := h.join("bob", hub.RoleMember, "")
 		for range 8 {
 			h.pass(hub.SessionIdle - 24*time.Hour)
-			_, rec, err := auth.For(h.Hub).Session(t.Context(), session)
+			c, _, err := auth.For(h.Hub).Session(t.Context(), session)
 			if err != nil {
 				break
 			}
-			h.must(h.Stay(t.Context(), rec))
+			h.must(h.Stay(t.Context(), c))
 		}
 		if h.opens(session) {
 			t.Error("a session outlives SessionMost")

@@ -147,41 +147,39 @@ func TestAPasswordIsKeptUnderTodaysParameters(t *testing.T) {
 	})
 }
 
-// sessionOf is the record of a session.
-func (h *house) sessionOf(session string) record.Record {
+// visitor is the person of a session.
+func (h *house) visitor(session string) *hub.Caller {
 	h.t.Helper()
-	_, rec, err := auth.For(h.Hub).Session(h.t.Context(), session)
+	c, _, err := auth.For(h.Hub).Session(h.t.Context(), session)
 	h.must(err)
-	return rec
+	return c
 }
 
 func TestAPasswordIsChosenInAFreshSessionOrByTheOneBefore(t *testing.T) {
 	inHouses(t, func(h *house) {
-		bob, old := h.join("bob", hub.RoleMember, "")
-		rec := h.sessionOf(old)
-		set := func(c *hub.Caller, rec record.Record, current, next string) (string, error) {
-			return h.SetPassword(t.Context(), c, hub.NewPassword{Current: current, New: next, Session: rec})
+		_, old := h.join("bob", hub.RoleMember, "")
+		set := func(session, current, next string) (string, error) {
+			return h.SetPassword(t.Context(), h.visitor(session), hub.NewPassword{Current: current, New: next})
 		}
 		for _, weak := range []string{"short", "password1234", "bobbobbobbob", "qwertyuiop"} {
-			_, err := set(bob, rec, "", weak)
+			_, err := set(old, "", weak)
 			h.refused(weak, err, ma2h.CodeInvalidField)
 		}
-		session, err := set(bob, rec, "", good)
+		session, err := set(old, "", good)
 		h.must(err)
 		if h.opens(old) || !h.opens(session) {
 			t.Errorf("after choosing a password the old session is %t, the new one %t", h.opens(old), h.opens(session))
 		}
 		h.pass(hub.SessionFresh)
-		rec = h.sessionOf(session)
 		for _, wrong := range []string{"", "x", good + "!"} {
-			_, err := set(bob, rec, wrong, "another fine thing")
+			_, err := set(session, wrong, "another fine thing")
 			h.refused("the current one as "+wrong, err, ma2h.CodeInvalidField)
 		}
-		session, err = set(bob, rec, good, "another fine thing")
+		session, err = set(session, good, "another fine thing")
 		h.must(err)
 		h.same("the old one", h.signIn("bob", good, ""), "wrong")
 		h.same("the new one", h.signIn("bob", "another fine thing", ""), "in")
-		_, err = set(bob, h.sessionOf(session), "", "")
+		_, err = set(session, "", "")
 		h.must(err)
 		h.same("none any more", h.signIn("bob", "another fine thing", ""), "wrong")
 	})

@@ -23,10 +23,12 @@ func TestEveryKeyHasASentence(t *testing.T) {
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
 		hint.items.most hint.items.least
-		signin.first signin.used signin.how`) {
+		signin.first signin.used
+		session.via.password session.via.invitation notice.resolvers.set notice.password.set notice.password.removed
+		notice.session.ended notice.token.revoked notice.did.removed notice.did.uninvited notice.joined.1`) {
 		used[k] = true
 	}
-	for _, k := range strings.Fields("forged not_found gone method_not_allowed too_large unavailable refused internal_error") {
+	for _, k := range strings.Fields("forged not_authorized join.dead not_found gone method_not_allowed too_large unavailable refused internal_error") {
 		used[k+".title"], used[k+".text"] = true, true
 	}
 	collect(t, used)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
 )
@@ -25,6 +24,10 @@ type Config struct {
 	// Secure says that people reach the pages over https, so that the cookie of a session never travels in the clear.
 	Secure bool
 
+	// Base is the path below which people reach the pages, such as /mash in https://example.com/mash: with a slash before it
+	// and none behind, or empty. Handler itself serves without it, see Below.
+	Base string
+
 	// Command is what the reader of a page types to run mash, as it stands in a shell, such as bin/mash; empty means mash.
 	Command string
 
@@ -37,9 +40,6 @@ type Config struct {
 	Stack string
 }
 
-// SessionLifetime is how long a person stays signed in.
-const SessionLifetime = 30 * 24 * time.Hour
-
 // Inbox serves the pages.
 type Inbox struct {
 	config   Config
@@ -47,11 +47,12 @@ type Inbox struct {
 	pages    map[string]*template.Template
 	assets   assets
 	markdown *markdown
+	doors    *doors
 }
 
 // New returns the inbox of a hub.
 func New(c Config) *Inbox {
-	in := &Inbox{config: c, words: english(), assets: loadAssets(), markdown: newMarkdown()}
+	in := &Inbox{config: c, words: english(), assets: loadAssets(), markdown: newMarkdown(), doors: newDoors()}
 	in.pages = parsePages(in.words, c)
 	return in
 }
@@ -69,6 +70,7 @@ func routes() []route {
 		messageRoutes(),
 		doorRoutes(),
 		settingsRoutes(),
+		peopleRoutes(),
 	)
 }
 
@@ -86,11 +88,10 @@ func messageRoutes() []route {
 // Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages. To a path
 // that ends in a slash belongs the one without it.
 func Paths() []string {
-	return []string{"/{$}", "/inbox/", "/in/", "/settings/", "/signin", "/signout", "/static/"}
+	return []string{"/{$}", "/inbox/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/"}
 }
 
-// Handler returns everything below /inbox, /in/, /settings, /signin, /signout and /static/, and / itself, which leads to
-// the inbox.
+// Handler returns everything below Paths. / itself leads to the inbox.
 func (in *Inbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}

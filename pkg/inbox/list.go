@@ -3,6 +3,8 @@ package inbox
 import (
 	"html/template"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -110,10 +112,18 @@ func (v *visit) notice() (*notice, error) {
 		}
 		name := v.words.html("notice.see", v.title(m.Title).short(80))
 		return &notice{Text: v.outcome(m), Name: name, Path: "/inbox/" + m.ID}, nil
-	case query.Get("resolvers") == "on" && len(v.caller.Account.DefaultResolvers) > 0:
+	case query.Get("resolvers") == "on" && slices.Contains(v.caller.Account.DefaultResolvers, v.caller.Actor()):
 		return &notice{Text: v.words.html("notice.resolvers.on")}, nil
 	case query.Get("resolvers") == "off" && len(v.caller.Account.DefaultResolvers) == 0:
 		return &notice{Text: v.words.html("notice.resolvers.off")}, nil
+	}
+	for _, said := range []string{
+		"resolvers=set", "password=set", "password=removed", "session=ended", "token=revoked", "did=removed", "did=uninvited",
+		"joined=1",
+	} {
+		if name, value, _ := strings.Cut(said, "="); query.Get(name) == value {
+			return &notice{Text: v.words.html("notice." + name + "." + value)}, nil
+		}
 	}
 	return nil, nil
 }

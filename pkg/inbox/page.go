@@ -15,6 +15,7 @@ type page struct {
 	Title   string // of the tab
 	Here    string // which entry of the navigation is this one
 	Person  theirs // who is signed in, or empty
+	Owns    bool   // whether the person is an owner of the account
 	Waiting string // how many messages wait, or empty
 	CSRF    string
 	CSS     string
@@ -35,7 +36,10 @@ func (v *visit) page(here, title string, body any) *page {
 		CSS: v.in.assets.path(styleSheet), Icon: v.in.assets.path("icon.svg"),
 	}
 	if v.caller != nil {
-		p.Person = clean(v.caller.Person.ID)
+		p.Person, p.Owns = clean(v.caller.Person.ID), v.caller.Owns()
+	}
+	if here == "signin" || here == "join" {
+		p.CSRF = v.openCSRF()
 	}
 	return p
 }
@@ -48,7 +52,7 @@ func parsePages(words catalogue, c Config) map[string]*template.Template {
 	}
 	pages := map[string]*template.Template{}
 	for _, name := range []string{
-		"list", "message", "settings", "signin", "plain",
+		"list", "message", "settings", "signin", "plain", "join", "people",
 	} {
 		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,
 			"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html",
@@ -70,7 +74,7 @@ func (v *visit) render(status int, name string, p *page) {
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(out.Bytes()) // which goes nowhere for a HEAD
+	_, _ = v.w.Write(v.in.based(out.Bytes())) // which goes nowhere for a HEAD
 }
 
 // plainView is a page of one heading and one sentence.

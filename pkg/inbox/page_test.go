@@ -42,7 +42,7 @@ func text(n *html.Node) string {
 }
 
 // says holds the page to what a person should read on it.
-func (a *answer) says(texts ...string) {
+func (a *answer) says(texts ...string) *answer {
 	a.t.Helper()
 	page := text(a.root)
 	for _, s := range texts {
@@ -50,15 +50,17 @@ func (a *answer) says(texts ...string) {
 			a.t.Errorf("the page does not say %q; it says:\n%s", s, page)
 		}
 	}
+	return a
 }
 
-func (a *answer) lacks(texts ...string) {
+func (a *answer) lacks(texts ...string) *answer {
 	a.t.Helper()
 	for _, s := range texts {
 		if strings.Contains(text(a.root), s) {
 			a.t.Errorf("the page says %q", s)
 		}
 	}
+	return a
 }
 
 func (a *answer) is(status int) *answer {

@@ -20,3 +20,18 @@ func Pages() []string {
 
 // unseen are the paths whose answers are read by our own script, and are no pages.
 var unseen []string
+
+// Route is a page or a deed of the inbox.
+type Route struct {
+	Method, Path string // as http.ServeMux writes them
+	Open         bool   // to those who are not signed in, too
+}
+
+// Routes returns every page and deed. A test that holds all of them to something asks here which there are.
+func Routes() []Route {
+	var all []Route
+	for _, rt := range routes() {
+		all = append(all, Route{rt.method, rt.path, rt.open})
+	}
+	return all
+}

@@ -21,6 +21,11 @@ func (v *visit) who(actor string) template.HTML {
 	return v.words.html("who.system")
 }
 
+// nameOf is the name of a person without what stands before the colon.
+func (v *visit) nameOf(actor string) theirs {
+	return clean(strings.TrimPrefix(actor, ma2h.HumanPrefix))
+}
+
 // mayAnswer says who may answer a message, in a sentence.
 func (v *visit) mayAnswer(s *hub.Summary) template.HTML {
 	if len(s.Resolvers) == 0 {

@@ -1,13 +1,10 @@
 package inbox
 
 import (
-	"crypto/subtle"
-	"encoding/hex"
-	"net"
+	"errors"
+	"html/template"
 	"net/http"
-	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/hub"
@@ -18,51 +15,12 @@ import (
 func doorRoutes() []route {
 	return []route{
 		{http.MethodGet, "/in/{token}", (*visit).link, true},
+		{http.MethodGet, "/join/{token}", (*visit).invitation, true},
+		{http.MethodPost, "/join/{token}", (*visit).join, true},
 		{http.MethodGet, "/signin", (*visit).signIn, true},
+		{http.MethodPost, "/signin", (*visit).signInByPassword, true},
 		{http.MethodPost, "/signout", (*visit).signOut, false},
 	}
-}
-
-// sessionCookie names the cookie that says who visits, after the port at which the browser reached us. Cookies do not know
-// ports (RFC 6265 §8.5): under one name, two hubs on a machine would sign each other's people out.
-func sessionCookie(r *http.Request) string {
-	const name = "mash_session"
-	_, port, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		return name // without a port, that of the scheme
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return name // no browser sends that
-	}
-	return name + "_" + port
-}
-
-// ours says whether a POST was sent by a page of ours that this very session was shown: it carries the session's token,
-// and the browser, where it tells, does not say that it came from elsewhere. The token is what counts. The origin is null
-// on the page of a link, which sends no referrer, and browsers tell nothing more over plain http between machines.
-func (v *visit) ours() bool {
-	token := v.r.PostForm.Get("csrf")
-	if v.caller == nil || subtle.ConstantTimeCompare([]byte(token), []byte(v.csrf())) != 1 {
-		return false
-	}
-	if site := v.r.Header.Get("Sec-Fetch-Site"); site != "" {
-		return site == "same-origin"
-	}
-	origin := v.r.Header.Get("Origin")
-	if origin == "" || origin == "null" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && strings.EqualFold(u.Host, v.r.Host)
-}
-
-// csrf is the token of the session: whoever does not know the cookie cannot know it, nor the cookie from it.
-func (v *visit) csrf() string {
-	if v.caller == nil {
-		return ""
-	}
-	sum := v.hub.Keys.Hash("csrf", v.cookie)
-	return hex.EncodeToString(sum[:])
 }
 
 // link signs in whoever opens a link, once, and shows where it leads in the same answer, so that whoever fetches it sees
@@ -81,7 +39,7 @@ func (v *visit) link() error {
 	}
 	var session string
 	if err == nil {
-		session, err = v.hub.RedeemLink(ctx, caller, link, hub.Browser{})
+		session, err = v.hub.RedeemLink(ctx, caller, link, v.browser())
 	}
 	if e := ma2h.AsError(err); e != nil && e.Code == ma2h.CodeUnauthenticated {
 		return v.usedLink()
@@ -89,8 +47,9 @@ func (v *visit) link() error {
 	if err != nil {
 		return err
 	}
-	v.caller, v.cookie = caller, session
-	v.setCookie(session, int(SessionLifetime.Seconds()))
+	if err := v.enter(caller, session); err != nil {
+		return err
+	}
 	if id, ok := messageOf(v.next()); ok {
 		v.r.SetPathValue("id", id)
 		return v.message()
@@ -114,8 +73,11 @@ func (v *visit) next() string {
 	if _, ok := messageOf(next); ok {
 		return next
 	}
-	return "/inbox"
+	return inboxPath
 }
+
+// inboxPath is where everything begins.
+const inboxPath = "/inbox"
 
 var messagePath = regexp.MustCompile(`^/inbox/(msg_[0-9a-z]+)$`)
 
@@ -128,38 +90,84 @@ func messageOf(path string) (string, bool) {
 	return m[1], true
 }
 
-func (v *visit) setCookie(value string, seconds int) {
-	http.SetCookie(v.w, &http.Cookie{ //nolint:gosec // Secure is the wiring's to know
-		Name: sessionCookie(v.r), Value: value, Path: "/", MaxAge: seconds,
-		HttpOnly: true, Secure: v.in.config.Secure, SameSite: http.SameSiteLaxMode,
-	})
+// enter makes the visitor the person of a new session. Whoever was signed in here before is signed out.
+func (v *visit) enter(caller *hub.Caller, session string) error {
+	if v.caller != nil {
+		if err := v.hub.SignOut(v.r.Context(), v.caller); err != nil {
+			return err
+		}
+	}
+	v.caller, v.cookie = caller, session
+	v.setCookie(sessionCookie, session, hub.SessionMost)
+	v.setCookie(browserCookie, v.hub.BrowserMark(caller), browserKept)
+	return nil
 }
 
 // signOut ends the session, here and in the store.
 func (v *visit) signOut() error {
-	_, session, err := v.authenticator().Session(v.r.Context(), v.cookie)
-	if err == nil {
-		err = v.hub.SignOut(v.r.Context(), v.caller, session)
-	}
-	if err != nil && ma2h.AsError(err) == nil {
+	if err := v.hub.SignOut(v.r.Context(), v.caller); err != nil {
 		return err
 	}
-	v.setCookie("", -1)
+	v.setCookie(sessionCookie, "", -1)
 	http.Redirect(v.w, v.r, "/signin", http.StatusSeeOther)
 	return nil
 }
 
-// signIn says how to get a link.
+type signInView struct {
+	Why   template.HTML // what there is to say first
+	Name  theirs        // as it was typed
+	Wrong template.HTML // what was wrong with name and password
+	Wait  template.HTML // when a password is taken again
+	Next  string        // where it leads, when that is the page of a message
+}
+
+// signIn says how to come in.
 func (v *visit) signIn() error {
-	v.render(http.StatusOK, "signin", v.page("signin", v.words.plain("signin.title"), signInView{Why: "signin.how"}))
+	v.showSignIn(http.StatusOK, signInView{Why: v.words.html("signin.how"), Next: v.next()})
 	return nil
+}
+
+func (v *visit) showSignIn(status int, view signInView) {
+	if view.Next == inboxPath {
+		view.Next = ""
+	}
+	v.render(status, "signin", v.page("signin", v.words.plain("signin.title"), view))
 }
 
 // unknown is the page for somebody who would have to be signed in.
 func (v *visit) unknown(why string) {
 	v.w.Header().Set("WWW-Authenticate", "Mash-Link")
 	v.caller = nil
-	v.render(http.StatusUnauthorized, "signin", v.page("signin", v.words.plain("signin.title"), signInView{Why: why}))
+	view := signInView{Why: v.words.html(why), Next: v.next()}
+	if _, ok := messageOf(v.r.URL.Path); ok && v.r.Method == http.MethodGet {
+		view.Next = v.r.URL.Path
+	}
+	v.showSignIn(http.StatusUnauthorized, view)
 }
 
-type signInView struct{ Why string }
+// signInByPassword signs in whoever knows a name and its password. A name that nobody has and a wrong password get the
+// same page.
+func (v *visit) signInByPassword() error {
+	form := v.r.PostForm
+	view := signInView{Why: v.words.html("signin.how"), Name: clean(form.Get("name")), Next: inboxPath}
+	if _, ok := messageOf(form.Get("next")); ok {
+		view.Next = form.Get("next")
+	}
+	if wait, ok := v.in.doors.take(v.address(), v.hub.Now()); !ok {
+		return v.wait(wait)
+	}
+	caller, session, err := v.hub.SignIn(v.r.Context(), strings.TrimSpace(form.Get("name")), form.Get("password"), v.browser())
+	if errors.Is(err, hub.ErrWrongPassword) {
+		view.Wrong = v.words.html("signin.wrong")
+		v.showSignIn(http.StatusUnauthorized, view)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.enter(caller, session); err != nil {
+		return err
+	}
+	http.Redirect(v.w, v.r, view.Next, http.StatusSeeOther)
+	return nil
+}

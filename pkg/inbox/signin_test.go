@@ -30,7 +30,7 @@ func TestLinkSignsInOnceAndShowsTheInbox(t *testing.T) {
 	p := r.get(link).is(http.StatusOK)
 	p.says("Ship it?", "Approve")
 	cookie := p.header.Get("Set-Cookie")
-	for _, want := range []string{r.cookieName() + "=", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"} {
+	for _, want := range []string{r.cookieName() + "=", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=15552000"} {
 		if !strings.Contains(cookie, want) {
 			t.Errorf("Set-Cookie = %q, want %s in it", cookie, want)
 		}

@@ -30,12 +30,12 @@ type visit struct {
 // maxForm is how many bytes of a form are read. An answer of the largest size fits into it however it is encoded.
 const maxForm = 1 << 20
 
-// errForged is why a POST was not taken to come from a page of ours.
-var errForged = errors.New("inbox: no token of this session")
-
 // serve finds out who visits, guards what acts, and writes whatever error comes of it.
 func (in *Inbox) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	setHeaders(w.Header())
+	if in.config.Base != "" {
+		w = basedWriter{w, in.config.Base}
+	}
 	v := &visit{in: in, w: w, r: r, words: in.words}
 	if err := v.run(rt); err != nil {
 		v.fail(err)
@@ -56,7 +56,7 @@ func (v *visit) run(rt route) error {
 		return ma2h.Errorf(ma2h.CodeUnauthenticated, "Sign in first.")
 	}
 	if rt.method == http.MethodPost {
-		if err := v.readForm(); err != nil {
+		if err := v.readForm(rt.open); err != nil {
 			return err
 		}
 	}
@@ -66,18 +66,21 @@ func (v *visit) run(rt route) error {
 // recognise finds the person of the session's cookie, bringing the message that the path names along. A cookie that is
 // not good any more is as good as none.
 func (v *visit) recognise() error {
-	c, err := v.r.Cookie(sessionCookie(v.r))
-	if err != nil {
-		return nil //nolint:nilerr // no cookie: nobody
+	cookie := v.readCookie(sessionCookie)
+	if cookie == "" {
+		return nil
 	}
-	caller, _, err := v.authenticator().Session(v.r.Context(), c.Value, v.hub.MessageKeys(v.r.PathValue("id"))...)
+	caller, _, err := v.authenticator().Session(v.r.Context(), cookie, v.hub.MessageKeys(v.r.PathValue("id"))...)
 	if ma2h.AsError(err) != nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	v.caller, v.cookie = caller, c.Value
+	v.caller, v.cookie = caller, cookie
+	if v.r.Method == http.MethodGet {
+		return v.hub.Stay(v.r.Context(), caller)
+	}
 	return nil
 }
 
@@ -86,7 +89,7 @@ func (v *visit) authenticator() auth.Authenticator {
 }
 
 // readForm reads what a page of ours sent, and nothing else.
-func (v *visit) readForm() error {
+func (v *visit) readForm(open bool) error {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	if err := v.r.ParseForm(); err != nil {
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
@@ -94,7 +97,7 @@ func (v *visit) readForm() error {
 		}
 		return ma2h.Errorf(ma2h.CodeValidationError, "The form did not arrive whole.")
 	}
-	if !v.ours() {
+	if !v.ours(open) {
 		return errForged
 	}
 	for _, values := range v.r.PostForm {
@@ -120,8 +123,10 @@ func (v *visit) fail(err error) {
 	switch e.Code {
 	case ma2h.CodeUnauthenticated:
 		v.unknown("signin.first")
-	case ma2h.CodeUnavailable:
+	case ma2h.CodeUnavailable, ma2h.CodeRateLimited:
 		v.later(e)
+	case ma2h.CodeNotAuthorized:
+		v.say(e.Status(), "not_authorized")
 	case ma2h.CodeNotFound, ma2h.CodeGone, ma2h.CodeMethodNotAllowed, ma2h.CodeTooLarge:
 		v.say(e.Status(), string(e.Code))
 	case ma2h.CodeInternalError:
@@ -133,6 +138,10 @@ func (v *visit) fail(err error) {
 
 // later says to come back. Whoever knows when to, knows what is amiss, and then the page says that.
 func (v *visit) later(e *ma2h.Error) {
+	if e.Code == ma2h.CodeRateLimited {
+		v.tooSoon(e.RetryAfter)
+		return
+	}
 	v.w.Header().Set("Retry-After", strconv.Itoa(max(int((e.RetryAfter+time.Second-1)/time.Second), 1)))
 	if e.RetryAfter <= 0 {
 		v.say(e.Status(), string(e.Code))
@@ -141,6 +150,20 @@ func (v *visit) later(e *ma2h.Error) {
 	text := template.HTML(template.HTMLEscapeString(e.Message)) //nolint:gosec // escaped
 	v.render(e.Status(), "plain", v.page("", v.words.plain("later.title"),
 		plainView{Heading: v.words.html("later.title"), Text: text}))
+}
+
+// wait is the error of whoever has to.
+func (v *visit) wait(d time.Duration) error {
+	return &ma2h.Error{Code: ma2h.CodeRateLimited, RetryAfter: d, Message: "Too many tries."}
+}
+
+// tooSoon says when a password may be tried again, and what works at once.
+func (v *visit) tooSoon(d time.Duration) {
+	d = max(d.Round(time.Second), time.Second)
+	v.w.Header().Set("Retry-After", strconv.Itoa(int(d/time.Second)))
+	v.render(http.StatusTooManyRequests, "signin", v.page("signin", v.words.plain("later.title"), signInView{
+		Why: v.words.html("signin.wait"), Wait: v.words.html("signin.wait.text", v.clock.span(d)),
+	}))
 }
 
 // internal hides an error of ours: in full in the log, once, and a plain sentence on the page.

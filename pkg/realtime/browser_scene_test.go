@@ -32,6 +32,7 @@ func scenes() []scene {
 		messageScenes(),
 		doorScenes(),
 		settingsScenes(),
+		peopleScenes(),
 	} {
 		all = append(all, some...)
 	}

@@ -65,9 +65,15 @@ var csrfField = regexp.MustCompile(`name="csrf" value="([0-9a-f]+)"`)
 
 func (b *browser) csrf() string {
 	b.t.Helper()
-	found := csrfField.FindSubmatch(b.page("/settings").is(http.StatusOK).body)
+	return b.csrfOf("/settings")
+}
+
+// csrfOf is the token that the forms of a page carry.
+func (b *browser) csrfOf(path string) string {
+	b.t.Helper()
+	found := csrfField.FindSubmatch(b.page(path).body)
 	if found == nil {
-		b.t.Fatal("the settings have no token of the session")
+		b.t.Fatalf("the page %s has no token", path)
 	}
 	return string(found[1])
 }
@@ -208,8 +214,8 @@ func TestPages_SigningOutEndsTheSession(t *testing.T) {
 			s.t.Fatal(err)
 		}
 		kept := b.client.Jar.Cookies(at)
-		if len(kept) != 1 {
-			s.t.Fatalf("the browser holds %d cookies, want 1", len(kept))
+		if len(kept) != 2 {
+			s.t.Fatalf("the browser holds %d cookies, want the session's and its own mark", len(kept))
 		}
 		out := b.post("/signout", url.Values{}).is(http.StatusSeeOther)
 		same(s.t, "where it leads", out.header.Get("Location"), "/signin")
