@@ -159,7 +159,7 @@ func TestNothingIsStoredInTheClear(t *testing.T) {
 		t.Fatalf("List(k#hub) = %d records, %v, want 3", len(recs), err)
 	}
 	for _, r := range recs {
-		if clear := base64.StdEncoding.EncodeToString(private.Seed()); bytes.Contains(r.Body, []byte(clear)) || r.Kind != keyring.KindKey {
+		if plain := base64.StdEncoding.EncodeToString(private.Seed()); bytes.Contains(r.Body, []byte(plain)) || r.Kind != keyring.KindKey {
 			t.Errorf("record %s of kind %s holds a key in the clear or is of another kind", r.Key, r.Kind)
 		}
 	}
