@@ -163,7 +163,9 @@ func (c Config) over(keys hub.Keys) (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hub.New(c.store(), keys, attempts{pusher, c.log()}, Bell{}, idle{}, settings), nil
+	h := hub.New(c.store(), keys, attempts{pusher, c.log()}, Bell{}, idle{}, settings)
+	h.Prover = pusher
+	return h, nil
 }
 
 // settings returns those of Settings as they are on AWS.

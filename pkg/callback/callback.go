@@ -1,6 +1,6 @@
 // Package callback delivers Responses to agents' callbacks over HTTPS, and only to where a hub may go: it follows no
 // redirect, uses no proxy, and checks each address as it is dialled, so that no name can lead it into a private network
-// (spec §8.3, §9.4).
+// (spec §8.3, §9.4). By the same way it looks whether a host is an agent's own.
 package callback
 
 import (
@@ -23,9 +23,10 @@ import (
 // The limits of an attempt.
 const (
 	DefaultTimeout = 10 * time.Second // of a whole attempt
-	dialTimeout    = 5 * time.Second
+	dialTimeout    = 5 * time.Second  // of all addresses of a name together
 	tlsTimeout     = 5 * time.Second
 	idleTimeout    = 30 * time.Second // how long a connection, and with it the address it was made to, is kept
+	drainTimeout   = time.Second      // how long the body of an answer is read, for the connection's sake
 	maxAnswer      = 64 << 10         // bytes of an answer's body that are read before it is dropped
 	maxHeader      = 16 << 10         // bytes of an answer's header
 	maxConnections = 16               // to one host at once
@@ -43,19 +44,26 @@ type Config struct {
 	Now      func() time.Time // nil means time.Now
 }
 
-// Pusher implements hub.Pusher. Make one with New. It is safe for concurrent use and keeps connections between attempts.
+// Pusher implements hub.Pusher and hub.Prover. Make one with New. It is safe for concurrent use and keeps connections
+// between attempts.
 type Pusher struct {
-	allow   map[string]bool
-	guarded *http.Client
-	open    *http.Client // for what is allowed by name
-	now     func() time.Time
+	allow    map[string]bool
+	rules    []urlRule
+	guard    *dialer
+	guarded  *http.Client // over guard
+	open     *http.Client // for what is allowed by name
+	resolver *net.Resolver
+	now      func() time.Time
 }
 
-var _ hub.Pusher = (*Pusher)(nil)
+var (
+	_ hub.Pusher = (*Pusher)(nil)
+	_ hub.Prover = (*Pusher)(nil)
+)
 
 // New returns a Pusher. The error names an entry of Allow that is not HOST:PORT.
 func New(c Config) (*Pusher, error) {
-	p := &Pusher{allow: map[string]bool{}, now: c.Now}
+	p := &Pusher{allow: map[string]bool{}, rules: urlRules(), resolver: c.Resolver, now: c.Now}
 	for _, entry := range c.Allow {
 		host, port, err := net.SplitHostPort(entry)
 		if err != nil || host == "" || !isPort(port) {
@@ -66,12 +74,17 @@ func New(c Config) (*Pusher, error) {
 	if p.now == nil {
 		p.now = time.Now
 	}
-	p.guarded = newClient(c, net.Dialer{Timeout: dialTimeout, Resolver: c.Resolver, ControlContext: control})
-	p.open = newClient(c, net.Dialer{Timeout: dialTimeout, Resolver: c.Resolver})
+	if p.resolver == nil {
+		p.resolver = net.DefaultResolver
+	}
+	connect := (&net.Dialer{}).DialContext
+	p.guard = &dialer{resolver: p.resolver, rules: addressRules(), connect: connect}
+	p.guarded = newClient(c, p.guard)
+	p.open = newClient(c, &dialer{resolver: p.resolver, connect: connect})
 	return p, nil
 }
 
-func newClient(c Config, dialer net.Dialer) *http.Client {
+func newClient(c Config, d *dialer) *http.Client {
 	timeout := c.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
@@ -82,7 +95,7 @@ func newClient(c Config, dialer net.Dialer) *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy:                  nil, // and none from the environment either
-			DialContext:            dialer.DialContext,
+			DialContext:            d.dial,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.RootCAs},
 			TLSHandshakeTimeout:    tlsTimeout,
 			IdleConnTimeout:        idleTimeout,
@@ -96,9 +109,9 @@ func newClient(c Config, dialer net.Dialer) *http.Client {
 	}
 }
 
-// Push makes one attempt: one POST. Whatever answers, a redirect included, is reported by its status; what went wrong
-// otherwise is hub.FailureRefused where the URL or a header is not allowed, hub.FailureGuarded where the name led to an
-// address that is not, and hub.FailureNetwork for all else.
+// Push makes one attempt: one POST. Whatever answers, a redirect included, is reported by its status, even where the rest
+// of the answer does not come; hub.FailureRefused says that the URL or a header is not allowed, hub.FailureGuarded that
+// the name led to an address that is not, and the other failures what went wrong on the way.
 func (p *Pusher) Push(ctx context.Context, push hub.Push) hub.PushResult {
 	client, err := p.clientFor(push.URL)
 	if err != nil {
@@ -110,14 +123,18 @@ func (p *Pusher) Push(ctx context.Context, push hub.Push) hub.PushResult {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		if errors.Is(err, errAddress) {
-			return hub.PushResult{Failure: hub.FailureGuarded}
-		}
-		return hub.PushResult{Failure: hub.FailureNetwork}
+		return hub.PushResult{Failure: failureOf(err)}
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status has said it all
+	drain(resp.Body)
 	return hub.PushResult{Status: resp.StatusCode, RetryAfter: ma2h.RetryAfter(resp.Header.Get("Retry-After"), p.now())}
+}
+
+// drain reads a short body, so that its connection can serve again, and drops any other: the status has said it all.
+func drain(body io.ReadCloser) {
+	enough := time.AfterFunc(drainTimeout, func() { _ = body.Close() })
+	defer enough.Stop()
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, maxAnswer))
 }
 
 func newRequest(ctx context.Context, push hub.Push) (*http.Request, error) {

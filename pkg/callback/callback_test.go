@@ -72,7 +72,7 @@ func TestRetryAfterIsReadByTheClock(t *testing.T) {
 	}
 }
 
-func TestASlowReceiverIsANetworkFailure(t *testing.T) {
+func TestASlowReceiverIsATimeout(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then is a gone client noticed
@@ -80,8 +80,8 @@ func TestASlowReceiverIsANetworkFailure(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	p := newPusher(t, callback.Config{Allow: []string{hostOf(t, server.URL)}, Timeout: 30 * time.Millisecond})
-	if got := push(t, p, server.URL); got != (hub.PushResult{Failure: hub.FailureNetwork}) {
-		t.Errorf("Push = %+v, want %s", got, hub.FailureNetwork)
+	if got := push(t, p, server.URL); got != (hub.PushResult{Failure: hub.FailureTimeout}) {
+		t.Errorf("Push = %+v, want %s", got, hub.FailureTimeout)
 	}
 }
 
@@ -106,13 +106,13 @@ func TestAHugeAnswerIsDropped(t *testing.T) {
 	}
 }
 
-func TestAHugeHeaderIsANetworkFailure(t *testing.T) {
+func TestAHugeHeaderIsTooLong(t *testing.T) {
 	t.Parallel()
 	p, url := allowing(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X", strings.Repeat("x", 100<<10))
 	})
-	if got := push(t, p, url); got.Failure != hub.FailureNetwork {
-		t.Errorf("Push = %+v, want %s", got, hub.FailureNetwork)
+	if got := push(t, p, url); got.Failure != hub.FailureTooLong {
+		t.Errorf("Push = %+v, want %s", got, hub.FailureTooLong)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestHTTPSIsVerified(t *testing.T) {
 	host := hostOf(t, server.URL)
 	for roots, want := range map[*x509.CertPool]hub.PushResult{
 		roots: {Status: 200},
-		nil:   {Failure: hub.FailureNetwork},
+		nil:   {Failure: hub.FailureTLS},
 	} {
 		p := newPusher(t, callback.Config{Allow: []string{host}, RootCAs: roots})
 		if got := push(t, p, server.URL); got != want {

@@ -22,6 +22,18 @@ func TestB79_ThePusherKeepsItsContract(t *testing.T) {
 	})
 }
 
+func TestB79_TheProverKeepsItsContract(t *testing.T) {
+	t.Parallel()
+	hubtest.Prover(t, func(t *testing.T, n hubtest.Network) hub.Prover {
+		t.Helper()
+		c := callback.Config{Resolver: n.Resolver}
+		if n.Allow != "" {
+			c.Allow = []string{n.Allow}
+		}
+		return newPusher(t, c)
+	})
+}
+
 // TestB79_TheServiceOfACloudIsRefused is about an address that no registry calls special.
 func TestB79_TheServiceOfACloudIsRefused(t *testing.T) {
 	t.Parallel()
@@ -46,7 +58,7 @@ func TestB79_AURLThatCouldMeanAnotherPlaceIsRefused(t *testing.T) {
 		"https://callback.example#@127.0.0.1/", "https://callback.example/#x", "https://callback.example/#",
 		"https://callback.example:0/", "https://callback.example:65536/", "https://callback.example:x/", "https://callback.example:/",
 		"https://callback.example:0443/", "https://callback.example:443:443/",
-		"https://localhost/", "https://LOCALHOST./", "https://a.localhost/", "https://127.0.0.1./", "https://127.0.0.1../",
+		"https://callback.example./x", "https://localhost/", "https://LOCALHOST./", "https://a.localhost/", "https://127.0.0.1./", "https://127.0.0.1../",
 		"https://2130706433/", "https://0x7f000001/", "https://0X7F000001/", "https://017700000001/", "https://0177.0.0.1/",
 		"https://0x7f.0.0.1/", "https://127.1/", "https://127.0.1/", "https://0/", "https://00000000/", "https://0x/", "https://127.0.0.01/",
 		"https://127.0.0.1.0x7f/", "https://1.2.3.4.5/", "https://256.256.256.256/", "https://./", "https://../",
@@ -66,7 +78,7 @@ func TestB79_AURLThatCouldMeanAnotherPlaceIsRefused(t *testing.T) {
 		}
 	}
 	for _, url := range []string{
-		"https://callback.example", "https://callback.example./x?y=z", "HTTPS://Callback.Example:8443/x%20y", "https://xn--bcher-kva.example/",
+		"https://callback.example", "https://callback.example/x?y=z", "HTTPS://Callback.Example:8443/x%20y", "https://xn--bcher-kva.example/",
 		"https://a_b.example/", "https://1.example/", "https://1.1.1.1:8443/", "https://[2606:4700::1111]/",
 	} {
 		if err := p.Check(url); err != nil {

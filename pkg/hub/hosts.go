@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -158,18 +159,28 @@ func (h *Hub) boundTo(a *Agent, rawURL string) bool {
 	if h.Settings.SigningKey != nil || h.prover().Vouched(rawURL) {
 		return true
 	}
-	host, ok := hostOf(rawURL)
+	host, ok := HostOf(rawURL)
 	return ok && slices.ContainsFunc(a.Hosts, func(b CallbackHost) bool { return b.Host == host })
 }
 
-// hostOf returns the host of a URL that Pusher.Check lets pass as Prover.Host writes it: in small letters, with the port
-// unless that is 443.
-func hostOf(rawURL string) (string, bool) {
+// HostOf returns the host of an https URL that Pusher.Check lets pass, in the form of Prover.Host: in small letters, an
+// address in its one spelling, with the port unless that is 443.
+func HostOf(rawURL string) (host string, ok bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
 		return "", false
 	}
-	return strings.TrimSuffix(strings.ToLower(u.Host), ":443"), true
+	host = strings.ToLower(u.Hostname())
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.String()
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port := u.Port(); port != "" && port != "443" {
+		host += ":" + port
+	}
+	return host, true
 }
 
 // shownHost is the host of a URL for people to read.

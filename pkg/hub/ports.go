@@ -90,7 +90,7 @@ const (
 	FailureTimeout   Failure = "timeout"   // no answer in time
 	FailureReset     Failure = "reset"     // the connection broke before there was an answer
 	FailureTooLong   Failure = "too_long"  // the header of the answer has no end
-	FailureMalformed Failure = "malformed" // what came is no answer of HTTP
+	FailureMalformed Failure = "malformed" // what came is no whole answer of HTTP
 	FailureNetwork   Failure = "network"   // whatever else may go wrong on the way
 	FailureGuarded   Failure = "guarded"   // the name led to an address that the guard forbids; another time it may not
 

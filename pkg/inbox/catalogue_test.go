@@ -19,7 +19,8 @@ func TestEveryKeyHasASentence(t *testing.T) {
 	used := map[string]bool{}
 	for _, k := range strings.Fields(`verdict.declined verdict.cancelled verdict.completed verdict.dismissed
 		priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
-		outcome.dismissed push.network push.guarded push.refused field.minimum field.maximum
+		outcome.dismissed push.network push.guarded push.refused push.dns push.connect push.tls push.timeout push.reset push.too_long
+		push.malformed push.unbound push.no_key field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
 		hint.items.most hint.items.least

@@ -51,7 +51,10 @@ func (v *visit) attempts(m *hub.Reading) []event {
 }
 
 func (v *visit) attempt(a hub.Attempt) template.HTML {
-	if a.Status != 0 {
+	switch {
+	case a.Status >= 300 && a.Status < 400:
+		return v.words.html("push.redirect", a.Status)
+	case a.Status != 0:
 		return v.words.html("push.status", a.Status)
 	}
 	return v.words.html("push." + string(a.Failure))

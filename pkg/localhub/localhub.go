@@ -182,6 +182,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	}
 	s.clock = newClockwork(c.Log)
 	s.Hub = hub.New(s.store, s.keys, pusher, &Bell{}, s.clock, settings)
+	s.Hub.Prover = pusher
 	s.clock.fire, s.clock.due = s.Hub.Fire, s.store.Due
 	s.stopping = make(chan struct{})
 	s.http = &http.Server{

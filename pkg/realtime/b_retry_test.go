@@ -42,7 +42,7 @@ func TestB78_RetriesServerErrorsAndBrokenConnections(t *testing.T) {
 		bot := s.agent("bot")
 		id := s.answered(bot, in)
 		s.until("the push is taken", func() bool { return s.read(id).at("/delivery") != absent{} })
-		same(s.t, "what was tried", s.tried(id), []string{"503", "500", "network", "502", "network", "599", "200"})
+		same(s.t, "what was tried", s.tried(id), []string{"503", "500", "reset", "502", "reset", "599", "200"})
 		s.read(id).shows("/delivery/state", "delivered-to-agent")
 		in.verified(s.t, bot.secret)
 		same(s.t, "the pull", bot.pull(id, "").is(http.StatusOK).at("/response"), mustParse(s.t, in.attempts()[0].body))

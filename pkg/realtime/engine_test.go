@@ -103,6 +103,7 @@ func serveDynamoDB(t *testing.T) *server {
 	settings := realtime.Settings()
 	settings.BaseURL = "http://" + listener.Addr().String()
 	h := hub.New(dynamotest.Store(t), keyring.Ephemeral(), pusher, &localhub.Bell{}, nil, settings)
+	h.Prover = pusher
 	runUntilDone(t, localhub.Wind(h, slog.New(slog.DiscardHandler)))
 	web := httptest.NewUnstartedServer(
 		localhub.Web{Hub: h, BaseURL: settings.BaseURL, Log: slog.New(slog.DiscardHandler)}.Handler())

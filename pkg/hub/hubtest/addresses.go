@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -47,19 +48,33 @@ func urlTo(addr string) string {
 	return "https://" + addr + "/x"
 }
 
-// ResolverTo returns a resolver for which every name has just the given addresses: a DNS server in a pipe. Without
-// addresses no name is known.
+// The kinds of record that a DNS is asked for.
+const (
+	KindA    = 1
+	KindTXT  = 16
+	KindAAAA = 28
+)
+
+// DNS says what the records of a kind are that a name has: addresses, or texts. The name has no dot at its end.
+type DNS func(kind int, name string) []string
+
+// ResolverTo returns a resolver for which every name has just the given addresses. Without addresses no name is known.
 func ResolverTo(addrs ...string) *net.Resolver {
+	return DNS(func(int, string) []string { return addrs }).Resolver()
+}
+
+// Resolver returns a resolver that asks a DNS: a server in a pipe.
+func (d DNS) Resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		near, far := net.Pipe()
-		go serveDNS(far, addrs)
+		go d.serve(far)
 		context.AfterFunc(ctx, func() { far.Close() }) //nolint:errcheck // a pipe
 		return near, nil
 	}}
 }
 
-// serveDNS answers one query. A net.Pipe is no packet connection, so messages come with their length (RFC 1035 §4.2.2).
-func serveDNS(conn net.Conn, addrs []string) {
+// serve answers one query. A net.Pipe is no packet connection, so messages come with their length (RFC 1035 §4.2.2).
+func (d DNS) serve(conn net.Conn) {
 	defer conn.Close() //nolint:errcheck // a pipe
 	var size [2]byte
 	if _, err := io.ReadFull(conn, size[:]); err != nil {
@@ -69,27 +84,47 @@ func serveDNS(conn net.Conn, addrs []string) {
 	if _, err := io.ReadFull(conn, query); err != nil {
 		return
 	}
-	answer := dnsAnswer(query, addrs)
+	answer := d.answer(query)
 	binary.BigEndian.PutUint16(size[:], uint16(len(answer)))
 	_, _ = conn.Write(append(size[:], answer...)) // who asked may have gone
 }
 
-// dnsAnswer answers a query with those of the addresses that are of the kind asked for.
-func dnsAnswer(query []byte, addrs []string) []byte {
+// answer answers a query with those of the records that are of the kind asked for.
+func (d DNS) answer(query []byte) []byte {
 	const header = 12 // bytes; the question follows: the name, its kind and its class
-	end := header
+	end, labels := header, []string{}
 	for query[end] != 0 {
-		end += int(query[end]) + 1
+		n := int(query[end])
+		labels = append(labels, string(query[end+1:end+1+n]))
+		end += n + 1
 	}
-	kind := binary.BigEndian.Uint16(query[end+1:])
+	kind := int(binary.BigEndian.Uint16(query[end+1:]))
 	answer := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, query[header:end+5]...)
-	for _, a := range addrs {
-		raw := netip.MustParseAddr(a).AsSlice()
-		if len(raw) == 4 && kind == 1 || len(raw) == 16 && kind == 28 {
-			answer[7]++
-			answer = append(answer, 0xc0, header, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(len(raw)))
-			answer = append(answer, raw...)
+	for _, r := range d(kind, strings.Join(labels, ".")) {
+		data := dataOf(kind, r)
+		if data == nil {
+			continue
 		}
+		answer[7]++
+		answer = append(answer, 0xc0, header, 0, byte(kind), 0, 1, 0, 0, 0, 0)
+		answer = binary.BigEndian.AppendUint16(answer, uint16(len(data)))
+		answer = append(answer, data...)
 	}
 	return answer
+}
+
+// dataOf is a record on the wire; nil for one of another kind.
+func dataOf(kind int, r string) []byte {
+	if kind == KindTXT {
+		data := []byte{}
+		for chunk := range slices.Chunk([]byte(r), 255) {
+			data = append(append(data, byte(len(chunk))), chunk...)
+		}
+		return data
+	}
+	addr, err := netip.ParseAddr(r)
+	if err != nil || addr.Is4() != (kind == KindA) || addr.Is4() == (kind == KindAAAA) {
+		return nil
+	}
+	return addr.AsSlice()
 }

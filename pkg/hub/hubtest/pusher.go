@@ -30,8 +30,8 @@ func Pusher(t *testing.T, newPusher func(t *testing.T, n Network) hub.Pusher) {
 		"an attempt is one POST of the very bytes":                    p.onePost,
 		"every status is reported, and only a 2xx is delivered":       p.statuses,
 		"a redirect is an answer and not followed":                    p.redirects,
-		"who does not answer is a network failure":                    p.silence,
-		"a name that is not known is a network failure":               p.unknownName,
+		"whoever does not answer fails in a way of their own":         p.silence,
+		"a name that is not known fails by DNS":                       p.unknownName,
 		"a special-purpose address is refused at once":                p.specialAddresses,
 		"a name of a special-purpose address is guarded when dialled": p.specialNames,
 		"a name that leads to this machine reaches nobody":            p.rebinding,
@@ -136,14 +136,14 @@ func (s pusherSuite) redirects(t *testing.T) {
 	}
 }
 
+// silence is about whom no answer comes from, and why.
 func (s pusherSuite) silence(t *testing.T) {
-	want := hub.PushResult{Failure: hub.FailureNetwork}
 	var calls atomic.Int32
 	p, url := s.receiver(t, func(http.ResponseWriter, *http.Request) {
 		calls.Add(1)
 		panic(http.ErrAbortHandler) // which cuts the connection
 	})
-	if got := push(t, p, url); got != want || calls.Load() != 1 {
+	if got, want := push(t, p, url), (hub.PushResult{Failure: hub.FailureReset}); got != want || calls.Load() != 1 {
 		t.Errorf("Push cut off = %+v after %d calls, want %+v after 1", got, calls.Load(), want)
 	}
 	p, url = s.receiver(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -152,20 +152,20 @@ func (s pusherSuite) silence(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if got := p.Push(ctx, hub.Push{URL: url}); got != want {
+	if got, want := p.Push(ctx, hub.Push{URL: url}), (hub.PushResult{Failure: hub.FailureTimeout}); got != want {
 		t.Errorf("Push until the context ended = %+v, want %+v", got, want)
 	}
 	nobody := httptest.NewServer(nil)
 	nobody.Close()
 	p = s.newPusher(t, Network{Allow: nobody.Listener.Addr().String()})
-	if got := push(t, p, nobody.URL); got != want {
+	if got, want := push(t, p, nobody.URL), (hub.PushResult{Failure: hub.FailureConnect}); got != want {
 		t.Errorf("Push to nobody = %+v, want %+v", got, want)
 	}
 }
 
 func (s pusherSuite) unknownName(t *testing.T) {
 	p := s.newPusher(t, Network{Resolver: ResolverTo()})
-	if got, want := push(t, p, "https://callback.example/"), (hub.PushResult{Failure: hub.FailureNetwork}); got != want {
+	if got, want := push(t, p, "https://callback.example/"), (hub.PushResult{Failure: hub.FailureDNS}); got != want {
 		t.Errorf("Push = %+v, want %+v", got, want)
 	}
 }
