@@ -144,6 +144,7 @@ func TestHistoryIsWhatIsOverLatestFirst(t *testing.T) {
 		"by a person":    {hub.HistoryFilter{By: "human:alice"}, []string{"Three", "One <b>"}},
 		"by any agent":   {hub.HistoryFilter{By: "agent:"}, []string{"SIX", "Five"}},
 		"by one agent":   {hub.HistoryFilter{By: "agent:other"}, []string{"SIX"}},
+		"by nobody":      {hub.HistoryFilter{By: ma2h.ActorDefaultOnExpire}, []string{"Four"}},
 		"text":           {hub.HistoryFilter{Text: "<B>"}, []string{"One <b>"}},
 		"since":          {hub.HistoryFilter{From: noon.Add(5 * time.Second)}, []string{"SIX", "Five", "Four"}},
 		"until":          {hub.HistoryFilter{Until: noon.Add(4 * time.Second)}, []string{"Two", "One <b>"}},

@@ -77,6 +77,15 @@ func (c catalogue) text(key string) string {
 	return key
 }
 
+// list puts parts one behind the other.
+func (c catalogue) list(parts []template.HTML) template.HTML {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = string(p)
+	}
+	return template.HTML(strings.Join(texts, " · ")) //nolint:gosec // HTML joined by a dot
+}
+
 // join lists parts in a sentence: a, b or c.
 func (c catalogue) join(parts []template.HTML) template.HTML {
 	texts := make([]string, len(parts))

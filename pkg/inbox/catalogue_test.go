@@ -22,7 +22,9 @@ func TestEveryKeyHasASentence(t *testing.T) {
 		outcome.dismissed push.network push.guarded push.refused push.dns push.connect push.tls push.timeout push.reset push.too_long
 		push.malformed push.unbound push.no_key field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
-		field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
+		filter.agent filter.kind filter.outcome filter.by filter.agent.is filter.kind.is filter.outcome.is filter.by.is filter.from.is
+		filter.until.is kind.ask kind.task kind.notify ended.answered ended.declined ended.completed ended.dismissed ended.cancelled
+		ended.expired field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
 		hint.items.most hint.items.least
 		signin.first signin.used
 		session.via.password session.via.invitation notice.resolvers.set notice.password.set notice.password.removed

@@ -54,6 +54,22 @@ func (c clock) date(t time.Time) string {
 	return here.Format("2 Jan")
 }
 
+// time says the time of day of t.
+func (c clock) time(t time.Time) template.HTML {
+	return c.element(t, t.In(c.now.Location()).Format("15:04"))
+}
+
+// dayName says on which day t is.
+func (c clock) dayName(t time.Time) template.HTML {
+	switch c.date(t) {
+	case c.date(c.now):
+		return c.words.html("day.today")
+	case c.date(c.now.AddDate(0, 0, -1)):
+		return c.words.html("day.yesterday")
+	}
+	return template.HTML(template.HTMLEscapeString(t.In(c.now.Location()).Format("Monday, ") + c.date(t))) //nolint:gosec // escaped
+}
+
 // span says a length of time in its largest units, cut rather than rounded.
 func (c clock) span(d time.Duration) string {
 	d = max(d, 0)

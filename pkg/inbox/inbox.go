@@ -68,6 +68,7 @@ type route struct {
 func routes() []route {
 	return slices.Concat(
 		messageRoutes(),
+		historyRoutes(),
 		doorRoutes(),
 		settingsRoutes(),
 		peopleRoutes(),
@@ -88,7 +89,7 @@ func messageRoutes() []route {
 // Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages. To a path
 // that ends in a slash belongs the one without it.
 func Paths() []string {
-	return []string{"/{$}", "/inbox/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/"}
+	return []string{"/{$}", "/inbox/", "/history/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/"}
 }
 
 // Handler returns everything below Paths. / itself leads to the inbox.

@@ -52,7 +52,7 @@ func parsePages(words catalogue, c Config) map[string]*template.Template {
 	}
 	pages := map[string]*template.Template{}
 	for _, name := range []string{
-		"list", "message", "settings", "signin", "plain", "join", "people",
+		"list", "message", "history", "settings", "signin", "plain", "join", "people",
 	} {
 		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,
 			"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html",
