@@ -116,7 +116,8 @@ type attributes map[string]struct{ S string }
 func (a attributes) kind() string {
 	part, sort := a["pk"].S, a["sk"].S
 	for kind, beginning := range map[string]string{
-		"account": "account", "agent": "agent", "content": "content", "deed": "", "key": "", "login": "login#", "person": "person",
+		"account": "account", "agent": "agent", "content": "content", "deed": "", "key": "", "login": "login#", "person": "person", "password": "password",
+		"tries": "tries",
 		"state": "state",
 	} {
 		if matches(endpoint.PartOf(kind), part) && (beginning == "" || matches(beginning, sort)) {
@@ -200,7 +201,12 @@ func (u *uses) put(item attributes) {
 
 func (u *uses) query(in asked) {
 	if in.IndexName == "" {
-		u.note("list %s", attributes{"pk": in.ExpressionAttributeValues[":part"]}.kind())
+		part := in.ExpressionAttributeValues[":part"]
+		if matches(endpoint.PartOf("login"), part.S) { // of whose part only logins are listed
+			u.note("list login")
+			return
+		}
+		u.note("list %s", attributes{"pk": part}.kind())
 		return
 	}
 	name := in.ExpressionAttributeValues[":name"].S + in.ExpressionAttributeValues[":shard"].S

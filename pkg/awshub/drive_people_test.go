@@ -5,9 +5,11 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -69,6 +71,58 @@ func (d *drive) agentRevoke() {
 	d.must(f, "DELETE", "/v1/agents/nobody", d.alice, nil, http.StatusNotFound)
 }
 
+func (d *drive) personList() {
+	f := d.function(endpoint.PersonList)
+	d.strangers(f, endpoint.PersonList, nil)
+	d.invited("bob")
+	d.must(f, "GET", "/v1/people", d.alice, nil, http.StatusOK)
+}
+
+func (d *drive) personInvite() {
+	f := d.function(endpoint.PersonInvite)
+	d.strangers(f, endpoint.PersonInvite, doc{"name": "bob"})
+	d.must(f, "POST", "/v1/people", d.alice, doc{"name": "bob"}, http.StatusCreated)
+	d.must(f, "POST", "/v1/people", d.alice, doc{"name": "alice"}, http.StatusUnprocessableEntity)
+}
+
+func (d *drive) personRemove() {
+	f := d.function(endpoint.PersonRemove)
+	d.strangers(f, endpoint.PersonRemove, nil)
+	open := d.invited("carol")
+	d.must(f, "DELETE", "/v1/people/"+open.ID, d.alice, nil, http.StatusNoContent)
+	bob := d.joined("bob")
+	if err := d.quiet.hub.SetDefaultResolvers(d.t.Context(), d.owner, []string{"human:bob"}); err != nil {
+		d.t.Fatal(err)
+	}
+	d.must(f, "DELETE", "/v1/people/"+bob, d.alice, nil, http.StatusNoContent)
+	d.must(f, "DELETE", "/v1/people/"+bob, d.alice, nil, http.StatusNotFound)
+}
+
+// invited is an open invitation, made unheard.
+func (d *drive) invited(name string) *hub.NewInvitation {
+	d.t.Helper()
+	made, err := d.quiet.hub.Invite(d.t.Context(), d.owner, name, hub.RoleMember)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return made
+}
+
+// joined is the ref of somebody who has joined, unheard.
+func (d *drive) joined(name string) string {
+	d.t.Helper()
+	_, token, _ := strings.Cut(d.invited(name).URL, "/join/")
+	i, err := auth.Invitation(d.t.Context(), d.quiet.hub, token)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c, _, err := d.quiet.hub.AcceptInvitation(d.t.Context(), i, "", hub.Browser{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return c.Person.Ref
+}
+
 func (d *drive) settingsPut() {
 	f := d.function(endpoint.SettingsPut)
 	body := doc{"default_resolvers": []string{"human:alice"}}
@@ -95,12 +149,9 @@ func (d *drive) inbox() {
 	d.answered("answered", confirm)
 	old, late, current := d.old("old"), d.late("late"), d.current("open")
 	answer := url.Values{"do": {"option:0"}}
+	_, joining, _ := strings.Cut(d.invited("carol").URL, "/join/")
 	v := &visitor{h: h}
-	for _, step := range []struct {
-		method, path string
-		form         url.Values
-		want         int
-	}{
+	d.goes(v, []step{
 		{"GET", "/", nil, http.StatusSeeOther},
 		{"GET", "/inbox", nil, http.StatusUnauthorized},
 		{"GET", "/in/nonsense", nil, http.StatusUnauthorized},
@@ -113,12 +164,44 @@ func (d *drive) inbox() {
 		{"POST", "/inbox/" + current, answer, http.StatusSeeOther},
 		{"POST", "/inbox/" + current, answer, http.StatusConflict},
 		{"GET", "/inbox?done=" + current, nil, http.StatusOK},
+		{"GET", "/people", nil, http.StatusOK},
+		{"POST", "/people/invitations", url.Values{"name": {"bob"}, "role": {"member"}}, http.StatusOK},
 		{"GET", "/settings", nil, http.StatusOK},
 		{"POST", "/settings/default-resolvers", url.Values{"on": {"1"}}, http.StatusSeeOther},
+	})
+	d.goes(&visitor{h: h}, []step{
+		{"GET", "/join/" + joining, nil, http.StatusOK},
+		{"POST", "/join/" + joining, url.Values{"new": {"stapler under moss"}}, http.StatusSeeOther},
+		{"GET", "/settings", nil, http.StatusOK},
+		{"POST", "/settings/password", url.Values{"do": {"remove"}}, http.StatusSeeOther},
+		{"GET", "/settings", nil, http.StatusOK},
+		{"POST", "/settings/password", url.Values{"new": {"stapler under moss"}}, http.StatusSeeOther},
+	})
+	signIn := func(guess string, want int) step {
+		return step{"POST", "/signin", url.Values{"name": {"carol"}, "password": {guess}}, want}
+	}
+	d.goes(&visitor{h: h}, []step{
+		{"GET", "/signin", nil, http.StatusOK}, signIn("wrong", http.StatusUnauthorized),
+		signIn("stapler under moss", http.StatusSeeOther),
+	})
+	d.goes(v, []step{
+		{"POST", "/people/" + d.hub.PersonRef("carol") + "/remove", url.Values{}, http.StatusSeeOther},
 		{"POST", "/signout", url.Values{}, http.StatusSeeOther},
-	} {
-		if w := v.visit(step.method, step.path, step.form); w.Code != step.want {
-			d.t.Errorf("%s %s = %d, want %d", step.method, step.path, w.Code, step.want)
+	})
+}
+
+// step is something that a visitor does.
+type step struct {
+	method, path string
+	form         url.Values
+	want         int
+}
+
+func (d *drive) goes(v *visitor, steps []step) {
+	d.t.Helper()
+	for _, s := range steps {
+		if w := v.visit(s.method, s.path, s.form); w.Code != s.want {
+			d.t.Errorf("%s %s = %d, want %d", s.method, s.path, w.Code, s.want)
 		}
 	}
 }
@@ -143,8 +226,9 @@ func (v *visitor) visit(method, path string, form url.Values) *httptest.Response
 	}
 	w := httptest.NewRecorder()
 	v.h.ServeHTTP(w, r)
-	if cookies := w.Result().Cookies(); len(cookies) > 0 {
-		v.cookies = cookies
+	for _, c := range w.Result().Cookies() {
+		v.cookies = slices.DeleteFunc(v.cookies, func(old *http.Cookie) bool { return old.Name == c.Name })
+		v.cookies = append(v.cookies, c)
 	}
 	if m := csrfField.FindStringSubmatch(w.Body.String()); m != nil {
 		v.csrf = m[1]

@@ -23,6 +23,7 @@ func drives() map[endpoint.Name]func(*drive) {
 		endpoint.Resolve: (*drive).resolve, endpoint.Ack: (*drive).ack,
 		endpoint.Me: (*drive).me, endpoint.Waiting: (*drive).waiting, endpoint.Read: (*drive).read,
 		endpoint.AgentList: (*drive).agentList, endpoint.AgentAdd: (*drive).agentAdd,
+		endpoint.PersonList: (*drive).personList, endpoint.PersonInvite: (*drive).personInvite, endpoint.PersonRemove: (*drive).personRemove,
 		endpoint.AgentRotate: (*drive).agentRotate, endpoint.AgentRevoke: (*drive).agentRevoke,
 		endpoint.SettingsPut: (*drive).settingsPut, endpoint.Link: (*drive).link,
 		endpoint.Inbox: (*drive).inbox, endpoint.Sweep: (*drive).sweep, endpoint.Outbox: (*drive).outbox,

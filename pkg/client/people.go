@@ -113,6 +113,60 @@ func (c *Client) RevokeAgent(ctx context.Context, id string) error {
 	return c.call(ctx, request{name: endpoint.AgentRevoke, ids: []string{id}, repeat: true})
 }
 
+// Person is somebody of the account.
+type Person struct {
+	ID        string    `json:"id"`   // names the person to RemovePerson
+	Name      string    `json:"name"` // without human:
+	Role      string    `json:"role"` // owner or member
+	Founder   bool      `json:"founder,omitzero"`
+	InvitedBy string    `json:"invited_by,omitzero"` // human:<name>
+	JoinedAt  time.Time `json:"joined_at,omitzero"`  // zero for the founder
+}
+
+// Invitation is one that is open.
+type Invitation struct {
+	ID        string    `json:"id"` // names the invitation to RemovePerson
+	Name      string    `json:"name"`
+	Role      string    `json:"role"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	URL       string    `json:"url,omitempty"` // the link, only when it has just been made
+}
+
+// People are the people of an account and, for owners, the invitations that are open.
+type People struct {
+	People      []Person     `json:"people"`
+	Invitations []Invitation `json:"invitations"`
+}
+
+// ListPeople returns the people of the account, the founder first.
+func (c *Client) ListPeople(ctx context.Context) (*People, error) {
+	var list People
+	if err := c.call(ctx, request{name: endpoint.PersonList, into: &list, repeat: true}); err != nil {
+		return nil, err
+	}
+	return &list, nil
+}
+
+// Invite makes a link by which somebody joins the account under a name, once, as an owner or a member. It is not repeated
+// when its answer was lost: remove that invitation then.
+func (c *Client) Invite(ctx context.Context, name, role string) (*Invitation, error) {
+	body := struct {
+		Name string `json:"name"`
+		Role string `json:"role"`
+	}{name, role}
+	var made Invitation
+	if err := c.send(ctx, request{name: endpoint.PersonInvite, into: &made}, body); err != nil {
+		return nil, err
+	}
+	return &made, nil
+}
+
+// RemovePerson ends all that a person of the account may do, at once, or revokes an invitation: whichever the id names.
+func (c *Client) RemovePerson(ctx context.Context, id string) error {
+	return c.call(ctx, request{name: endpoint.PersonRemove, ids: []string{id}, repeat: true})
+}
+
 // SetDefaultResolvers decides who may resolve the asks to come that list nobody (spec §9.1); an empty list turns that
 // off.
 func (c *Client) SetDefaultResolvers(ctx context.Context, resolvers []string) error {

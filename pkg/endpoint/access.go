@@ -42,14 +42,16 @@ func (a Access) Reads(kind string) bool {
 
 // The kinds of record that functions touch, as they stand in the records themselves.
 const (
-	kindAccount = "account"
-	kindAgent   = "agent"
-	kindContent = "content"
-	kindDeed    = "deed"
-	kindKey     = "key"
-	kindLogin   = "login"
-	kindPerson  = "person"
-	kindState   = "state"
+	kindAccount  = "account"
+	kindAgent    = "agent"
+	kindContent  = "content"
+	kindDeed     = "deed"
+	kindKey      = "key"
+	kindLogin    = "login"
+	kindPassword = "password"
+	kindPerson   = "person"
+	kindState    = "state"
+	kindTries    = "tries"
 )
 
 // PartOf returns the parts in which records of a kind lie: a text that ends in # is the beginning of their names, any
@@ -66,7 +68,7 @@ func PartOf(kind string) string {
 		return "u#"
 	case kindKey:
 		return "k#hub"
-	case kindLogin, kindPerson:
+	case kindLogin, kindPassword, kindPerson, kindTries:
 		return "p#"
 	}
 	panic(fmt.Sprintf("endpoint: no kind of record %q", kind))

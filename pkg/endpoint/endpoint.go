@@ -27,15 +27,18 @@ const (
 
 // The product's own endpoints: one for whoever has a credential, the others for people only.
 const (
-	Me          Name = "me"           // who the caller is, and who owns the account
-	Waiting     Name = "waiting"      // what waits for the person
-	Read        Name = "read"         // one message, as the person who may answer it sees it
-	AgentList   Name = "agent-list"   // the account's agents
-	AgentAdd    Name = "agent-add"    // a new agent with its first token
-	AgentRotate Name = "agent-rotate" // a new token for an agent, beside the one before
-	AgentRevoke Name = "agent-revoke" // the end of an agent
-	SettingsPut Name = "settings-put" // the account's settings
-	Link        Name = "link"         // a fresh link that signs the person in
+	Me           Name = "me"            // who the caller is, and who owns the account
+	Waiting      Name = "waiting"       // what waits for the person
+	Read         Name = "read"          // one message, as the person who may answer it sees it
+	AgentList    Name = "agent-list"    // the account's agents
+	AgentAdd     Name = "agent-add"     // a new agent with its first token
+	AgentRotate  Name = "agent-rotate"  // a new token for an agent, beside the one before
+	AgentRevoke  Name = "agent-revoke"  // the end of an agent
+	PersonList   Name = "person-list"   // the account's people and open invitations
+	PersonInvite Name = "person-invite" // an invitation with its link
+	PersonRemove Name = "person-remove" // the end of a person, or of an invitation
+	SettingsPut  Name = "settings-put"  // the account's settings
+	Link         Name = "link"          // a fresh link that signs the person in
 )
 
 // Caller is the kind of principal that an endpoint is for.

@@ -64,6 +64,14 @@ func product() []Endpoint {
 		{Name: AgentAdd, Method: http.MethodPost, Path: "/v1/agents", Caller: Person, Access: agents},
 		{Name: AgentRotate, Method: http.MethodPost, Path: "/v1/agents/{agent}/rotate", Caller: Person, Access: agents},
 		{Name: AgentRevoke, Method: http.MethodDelete, Path: "/v1/agents/{agent}", Caller: Person, Access: agents},
+		{Name: PersonList, Method: http.MethodGet, Path: "/v1/people", Caller: Person,
+			Access: Access{Get: callers(), List: kinds(kindKey), Unwraps: true,
+				Indexes: []Index{{IndexFirst, kinds("invite#", "person#")}}}},
+		{Name: PersonInvite, Method: http.MethodPost, Path: "/v1/people", Caller: Person, Access: Access{
+			Get: callers(), List: kinds(kindKey), Put: kinds(kindDeed, kindLogin), Unwraps: true,
+			Indexes: []Index{{IndexFirst, kinds("invite#")}}}},
+		{Name: PersonRemove, Method: http.MethodDelete, Path: "/v1/people/{id}", Caller: Person, Access: Access{
+			Get: callers(), Put: kinds(kindAccount, kindDeed, kindPerson), Erase: kinds(kindLogin)}},
 		{Name: SettingsPut, Method: http.MethodPut, Path: "/v1/settings", Caller: Person,
 			Access: Access{Get: callers(), Put: kinds(kindAccount, kindDeed)}},
 		{Name: Link, Method: http.MethodPost, Path: "/v1/links", Caller: Person,

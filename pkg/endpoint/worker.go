@@ -44,10 +44,11 @@ func Workers() []Function {
 	sweep.Indexes = []Index{{IndexDue, kinds("due#")}}
 	return []Function{
 		{Inbox, Access{
-			Get: kinds(kindAccount, kindContent, kindLogin, kindPerson, kindState), List: kinds(kindKey),
-			Put:     kinds(kindAccount, kindDeed, kindLogin, kindState),
-			Erase:   kinds(kindContent, kindLogin),
-			Indexes: []Index{{IndexFirst, kinds("done#", "open#", "told#")}}, Unwraps: true,
+			Get:     kinds(kindAccount, kindContent, kindLogin, kindPassword, kindPerson, kindState, kindTries),
+			List:    kinds(kindKey, kindLogin),
+			Put:     kinds(kindAccount, kindDeed, kindLogin, kindPassword, kindPerson, kindState, kindTries),
+			Erase:   kinds(kindContent, kindLogin, kindPassword),
+			Indexes: []Index{{IndexFirst, kinds("done#", "invite#", "open#", "person#", "told#")}}, Unwraps: true,
 		}},
 		{Sweep, sweep},
 		{Outbox, Access{Arms: true}},

@@ -94,6 +94,46 @@ func (s *Server) agentRevoke(c *call) (any, error) {
 	return nil, c.hub.RevokeAgent(c.r.Context(), caller, c.r.PathValue("agent"))
 }
 
+func (s *Server) personList(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	people, invitations, err := c.hub.People(c.r.Context(), caller)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		People      []hub.PersonView     `json:"people"`
+		Invitations []hub.InvitationView `json:"invitations"`
+	}{people, invitations}, nil
+}
+
+func (s *Server) personInvite(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	body := struct {
+		Name string   `json:"name"`
+		Role hub.Role `json:"role"`
+	}{Role: hub.RoleMember}
+	if err := DecodeClosed(c.body, &body, "name"); err != nil {
+		return nil, err
+	}
+	c.status = http.StatusCreated
+	return c.hub.Invite(c.r.Context(), caller, body.Name, body.Role)
+}
+
+func (s *Server) personRemove(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	c.status = http.StatusNoContent
+	return nil, c.hub.Remove(c.r.Context(), caller, c.r.PathValue("id"))
+}
+
 func (s *Server) settingsPut(c *call) (any, error) {
 	caller, err := s.caller(c)
 	if err != nil {

@@ -92,6 +92,9 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.AgentAdd:       (*Server).agentAdd,
 		endpoint.AgentRotate:    (*Server).agentRotate,
 		endpoint.AgentRevoke:    (*Server).agentRevoke,
+		endpoint.PersonList:     (*Server).personList,
+		endpoint.PersonInvite:   (*Server).personInvite,
+		endpoint.PersonRemove:   (*Server).personRemove,
 		endpoint.SettingsPut:    (*Server).settingsPut,
 		endpoint.Link:           (*Server).link,
 	}

@@ -326,6 +326,14 @@ func (h *Hub) person(ctx context.Context, ref string) (Person, error) {
 	return p, Decode(rec, &p)
 }
 
+// Remove ends what an id names: a person of the account, or an open invitation.
+func (h *Hub) Remove(ctx context.Context, c *Caller, id string) error {
+	if strings.Contains(id, "-") {
+		return h.Uninvite(ctx, c, id)
+	}
+	return h.RemovePerson(ctx, c, id)
+}
+
 // RemovePerson ends all that a person of the account may do, at once and in one Commit: every session, link, token and
 // password, and the place among the default resolvers. What they did stays. The founder cannot be removed, so that an
 // account always has an owner.

@@ -46,6 +46,17 @@ func TestEveryEndpointDoesWhatItIsFor(t *testing.T) {
 		}
 		s.owner.call(endpoint.SettingsPut, doc{"default_resolvers": []string{}}).is(http.StatusNoContent)
 
+		name := unique("grace")
+		made = s.owner.call(endpoint.PersonInvite, doc{"name": name, "role": "member"}).is(http.StatusCreated)
+		if join := made.str("/url"); !strings.HasPrefix(join, s.url+"/join/") {
+			s.t.Errorf("the invitation is %s, want one of %s", join, s.url)
+		}
+		s.until("the invitation is listed", func() bool {
+			return s.owner.call(endpoint.PersonList, nil).is(http.StatusOK).has("/invitations", "/id", made.str("/id"))
+		})
+		s.owner.call(endpoint.PersonRemove, nil, made.str("/id")).is(http.StatusNoContent)
+		s.owner.call(endpoint.PersonRemove, nil, made.str("/id")).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
+
 		for _, e := range endpoint.All() {
 			if s.called[e.Name] == 0 {
 				s.t.Errorf("nothing has called %s (%s)", e.Name, e.Pattern())
@@ -214,4 +225,16 @@ func TestNothingLeadsElsewhere(t *testing.T) {
 			bot.get(path).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}
 	})
+}
+
+// has says whether a list in an answer has a row whose member is this.
+func (a *answer) has(list, member string, want any) bool {
+	a.t.Helper()
+	rows, _ := a.at(list).([]any)
+	for _, row := range rows {
+		if lookUp(row, member) == want {
+			return true
+		}
+	}
+	return false
 }
