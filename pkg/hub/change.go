@@ -51,9 +51,6 @@ func (h *Hub) announce(ctx context.Context, m *message) {
 	}
 }
 
-// MessageLane is the lane that rings when a message changes.
-func MessageLane(tail string) string { return "m#" + tail }
-
 // change commits what f makes of a copy of the message's state, and decides again on the winner when another was faster.
 // When f returns false there is nothing to do. f replaces what pointers point to and never writes through them.
 // Afterwards m is what stands.
@@ -68,6 +65,7 @@ func (h *Hub) change(ctx context.Context, m *message, with []record.Write, f fun
 		err := h.Store.Commit(ctx, append([]record.Write{put}, with...)...)
 		if err == nil {
 			m.rec, m.state = put.Record, next
+			h.Bell.Ring(ctx, AccountLane(next.Account))
 			return nil
 		}
 		if err := h.follow(m, put.Record.Key, err); err != nil {

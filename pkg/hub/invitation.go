@@ -368,6 +368,7 @@ func (h *Hub) RemovePerson(ctx context.Context, c *Caller, ref string) error {
 			return err
 		}
 		if err := h.Store.Commit(ctx, writes...); err == nil || record.AsConflict(err) == nil {
+			h.Bell.Ring(ctx, PersonLane(ref))
 			return err
 		}
 	}

@@ -115,6 +115,7 @@ func (h *Hub) endLogin(ctx context.Context, c *Caller, login record.Record, did 
 		err := h.Store.Commit(ctx, record.Erase(login.Key, login.Rev),
 			h.deed(c, did, strings.TrimPrefix(login.Sort, loginSort), h.now()))
 		if err == nil {
+			h.Bell.Ring(ctx, login.Part) // the PersonLane
 			return nil
 		}
 		conflict := record.AsConflict(err)
@@ -138,7 +139,7 @@ func (h *Hub) SignOutEverywhere(ctx context.Context, c *Caller) error {
 	if err != nil {
 		return err
 	}
-	return h.revise(ctx, c, rec, func(rec record.Record) (revision, error) {
+	err = h.revise(ctx, c, rec, func(rec record.Record) (revision, error) {
 		var p Person
 		if err := Decode(rec, &p); err != nil {
 			return revision{}, err
@@ -147,6 +148,10 @@ func (h *Hub) SignOutEverywhere(ctx context.Context, c *Caller) error {
 		put := personRecord(&p)
 		return revision{&put, "sign_out_everywhere", ""}, nil
 	})
+	if err == nil {
+		h.Bell.Ring(ctx, PersonLane(c.Person.Ref))
+	}
+	return err
 }
 
 // LoginView is what a person sees of one of their sessions or tokens.

@@ -154,5 +154,6 @@ func (h *Hub) putPassword(ctx context.Context, c *Caller, p *Person, recs []reco
 	if err != nil {
 		return "", fmt.Errorf("set password: %w", err)
 	}
+	h.Bell.Ring(ctx, PersonLane(p.Ref))
 	return token, nil
 }

@@ -188,6 +188,7 @@ func (h *Hub) create(
 	}
 	h.limiter.opened(c.Agent.Ref)
 	h.announce(ctx, &message{tail: tail, rec: state, state: *s})
+	h.Bell.Ring(ctx, AccountLane(s.Account))
 	return &Submitted{Ack: h.submitAck(s), Warnings: warnings(e, s)}, nil
 }
 

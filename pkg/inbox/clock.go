@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html/template"
 	"time"
+
+	"github.com/mash-hub/mash/pkg/hub"
 )
 
 // clock says times in words. It stands still at now, the hub's time when the page was asked for, in the zone of the
@@ -20,18 +22,18 @@ func (c clock) ago(t time.Time) template.HTML {
 	d := c.now.Sub(t)
 	switch {
 	case d < 10*time.Second:
-		return c.element(t, c.words.plain("time.now"))
+		return c.element("ago", t, c.words.plain("time.now"))
 	case d < 7*day:
-		return c.element(t, c.words.plain("time.ago", c.span(d)))
+		return c.element("ago", t, c.words.plain("time.ago", c.span(d)))
 	}
-	return c.element(t, c.date(t))
+	return c.element("at", t, c.date(t))
 }
 
 // left says how long it is until t, never more than there is.
-func (c clock) left(t time.Time) template.HTML { return c.element(t, c.span(t.Sub(c.now))) }
+func (c clock) left(t time.Time) template.HTML { return c.element("left", t, c.span(t.Sub(c.now))) }
 
 // at says when t is: the time of day, with the date unless that is today's.
-func (c clock) at(t time.Time) template.HTML { return c.element(t, c.moment(t)) }
+func (c clock) at(t time.Time) template.HTML { return c.element("at", t, c.moment(t)) }
 
 // moment is at without the element around it.
 func (c clock) moment(t time.Time) string {
@@ -44,7 +46,7 @@ func (c clock) moment(t time.Time) string {
 }
 
 // asOf says when now is, to the second.
-func (c clock) asOf() template.HTML { return c.element(c.now, c.now.Format("15:04:05 MST")) }
+func (c clock) asOf() template.HTML { return c.element("now", c.now, c.now.Format("15:04:05 MST")) }
 
 func (c clock) date(t time.Time) string {
 	here := t.In(c.now.Location())
@@ -56,7 +58,7 @@ func (c clock) date(t time.Time) string {
 
 // time says the time of day of t.
 func (c clock) time(t time.Time) template.HTML {
-	return c.element(t, t.In(c.now.Location()).Format("15:04"))
+	return c.element("at", t, t.In(c.now.Location()).Format("15:04"))
 }
 
 // dayName says on which day t is.
@@ -86,10 +88,20 @@ func (c clock) span(d time.Duration) string {
 	return c.words.plain("time.days", int(d/day))
 }
 
-// element marks words as the time t, for machines and for whoever points at it.
-func (c clock) element(t time.Time, words string) template.HTML {
+// times are the words of span and ago, for our script, which goes on where they stop.
+func (c catalogue) times() string {
+	var list []string
+	for _, key := range []string{"seconds", "minutes", "hours", "hours.minutes", "days", "now", "ago"} {
+		list = append(list, c.text("time."+key))
+	}
+	return string(hub.Encode(list))
+}
+
+// element marks words as the time t, for machines and for whoever points at it. Our script goes on counting where the kind
+// is ago or left.
+func (c clock) element(kind string, t time.Time, words string) template.HTML {
 	here := t.In(c.now.Location())
 	//nolint:gosec // both parts are our own formats and words, and escaped
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
-		here.Format(time.RFC3339), here.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(words)))
+	return template.HTML(fmt.Sprintf(`<time data-t="%s" datetime="%s" title="%s">%s</time>`,
+		kind, here.Format(time.RFC3339), here.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(words)))
 }

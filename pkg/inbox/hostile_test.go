@@ -127,8 +127,8 @@ func calm(a *answer) {
 			a.t.Errorf("a text on the page meddles with its neighbours: %q", n.Data[max(0, i-20):min(len(n.Data), i+20)])
 		}
 	}
-	if strings.Contains(strings.ToLower(a.body), "<script") {
-		a.t.Error("the page holds <script")
+	if n := strings.Count(strings.ToLower(a.body), "<script"); n > 2 { // our own, see sound
+		a.t.Errorf("the page holds %d <script", n)
 	}
 }
 

@@ -28,6 +28,13 @@ type Config struct {
 	// and none behind, or empty. Handler itself serves without it, see Below.
 	Base string
 
+	// Stream says that a request may be held open for long, so that pages are told at once of what changes. Where it is
+	// false they look again now and then.
+	Stream bool
+
+	// Stopping, when closed, ends what is held open. Nil means never.
+	Stopping <-chan struct{}
+
 	// Command is what the reader of a page types to run mash, as it stands in a shell, such as bin/mash; empty means mash.
 	Command string
 
@@ -48,6 +55,7 @@ type Inbox struct {
 	assets   assets
 	markdown *markdown
 	doors    *doors
+	streams  streams
 }
 
 // New returns the inbox of a hub.
@@ -69,6 +77,8 @@ func routes() []route {
 	return slices.Concat(
 		messageRoutes(),
 		historyRoutes(),
+		liveRoutes(),
+		keysRoutes(),
 		doorRoutes(),
 		settingsRoutes(),
 		peopleRoutes(),
@@ -89,7 +99,7 @@ func messageRoutes() []route {
 // Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages. To a path
 // that ends in a slash belongs the one without it.
 func Paths() []string {
-	return []string{"/{$}", "/inbox/", "/history/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/"}
+	return []string{"/{$}", "/inbox/", "/history/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/", "/keys", "/live/"}
 }
 
 // Handler returns everything below Paths. / itself leads to the inbox.

@@ -24,6 +24,7 @@ type brief struct {
 	When    template.HTML
 	Urgency string
 	Outcome template.HTML // what was decided, and by whom; empty of what was told
+	Gone    template.HTML // the same with when, for a row that still stands where somebody points at it
 }
 
 type listView struct {
@@ -64,6 +65,7 @@ func (v *visit) list() error {
 	}
 	p := v.page("inbox", "", view)
 	p.count(waiting, v.words.plain("inbox.title"))
+	p.Live = v.liveAt("/inbox")
 	if p.Notice, err = v.notice(); err != nil {
 		return err
 	}
@@ -93,6 +95,9 @@ func (v *visit) decided(list []hub.Summary) ([]brief, error) {
 	for _, m := range messages {
 		b := v.brief(&m.Summary)
 		b.When, b.Urgency, b.Outcome = v.clock.ago(m.EndedAt), "", v.verdict(m)
+		if v.looksAgain() {
+			b.Gone = v.words.html("live.ended", v.verdictOfAll(m), b.When)
+		}
 		out = append(out, b)
 	}
 	return out, err

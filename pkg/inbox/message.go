@@ -33,6 +33,7 @@ type messageView struct {
 	Ended   *ended      // nil while it waits
 	Events  []event
 	Age     age
+	Gone    template.HTML // how it ended, in short; empty while it waits
 	Warning template.HTML // why what was sent did not count, or empty
 	Kept    []kept        // what was typed where nothing can be sent any more
 }
@@ -112,6 +113,7 @@ func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML
 	}
 	p := v.page("message", "", view)
 	p.count(waiting, string(view.Title.short(60)))
+	p.Live = v.liveAt("/inbox/" + m.ID)
 	v.render(status, "message", p)
 	return nil
 }
@@ -122,6 +124,12 @@ func (v *visit) messageView(m *hub.Reading) *messageView {
 		Claims: v.claims(m), Asked: v.clock.at(m.AcceptedAt), Ago: v.clock.ago(m.AcceptedAt), Urgency: urgency(m.Priority),
 		Parts: v.parts(m.Message.Context), Ended: v.ended(m), Events: v.events(m),
 		Age: v.age("/inbox/" + m.ID),
+	}
+	if m.Response != nil {
+		view.Gone = v.words.html("live.ended", v.verdictOfAll(m), v.clock.ago(m.EndedAt))
+	}
+	if v.looksAgain() {
+		return view // with what may differ; the rest is there already
 	}
 	if m.Message.Body != "" {
 		view.Body = v.in.markdown.html(m.Message.Body)

@@ -54,6 +54,14 @@ func (v *visit) verdict(m *hub.Reading) template.HTML {
 	return v.words.html("verdict.by", what, v.who(m.EndedBy))
 }
 
+// verdictOfAll is verdict with whom in any case.
+func (v *visit) verdictOfAll(m *hub.Reading) template.HTML {
+	if m.Status == ma2h.StatusExpired {
+		return v.what(m)
+	}
+	return v.words.html("verdict.by", v.what(m), v.who(m.EndedBy))
+}
+
 func (v *visit) what(m *hub.Reading) template.HTML {
 	label, mode := v.defaultOf(m)
 	switch expired := m.Status == ma2h.StatusExpired; {

@@ -19,7 +19,9 @@ type page struct {
 	Waiting string // how many messages wait, or empty
 	CSRF    string
 	CSS     string
+	Scripts []string
 	Icon    string
+	Live    live
 	Notice  *notice // nil when nothing has just been done
 	Body    any
 }
@@ -34,6 +36,7 @@ func (v *visit) page(here, title string, body any) *page {
 	p := &page{
 		Title: v.words.plain("tab", title), Here: here, CSRF: v.csrf(), Body: body,
 		CSS: v.in.assets.path(styleSheet), Icon: v.in.assets.path("icon.svg"),
+		Scripts: []string{v.in.assets.path("inbox.js"), v.in.assets.path("keys.js")},
 	}
 	if v.caller != nil {
 		p.Person, p.Owns = clean(v.caller.Person.ID), v.caller.Owns()
@@ -47,12 +50,12 @@ func (v *visit) page(here, title string, body any) *page {
 // parsePages parses each page together with what all share.
 func parsePages(words catalogue, c Config) map[string]*template.Template {
 	functions := template.FuncMap{
-		"t": words.html, "n": words.counted, "give": give,
+		"t": words.html, "n": words.counted, "give": give, "inc": func(i int) int { return i + 1 },
 		"command": c.command, "folder": c.folder, "link": c.link, "operate": c.operate,
 	}
 	pages := map[string]*template.Template{}
 	for _, name := range []string{
-		"list", "message", "history", "settings", "signin", "plain", "join", "people",
+		"list", "message", "history", "settings", "signin", "plain", "join", "people", "keys",
 	} {
 		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,
 			"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html",
@@ -73,6 +76,9 @@ func (v *visit) render(status int, name string, p *page) {
 		return
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if status == http.StatusOK && v.unchanged(out.Bytes()) {
+		return
+	}
 	v.w.WriteHeader(status)
 	_, _ = v.w.Write(v.in.based(out.Bytes())) // which goes nowhere for a HEAD
 }
@@ -88,7 +94,7 @@ func (v *visit) say(status int, key string) {
 
 // setHeaders closes the page to everything that is not ours.
 func setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'self'; script-src 'none'; style-src 'self'; img-src 'self'; "+
+	h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")

@@ -19,7 +19,7 @@ func Pages() []string {
 }
 
 // unseen are the paths whose answers are read by our own script, and are no pages.
-var unseen []string
+var unseen = []string{eventsPath}
 
 // Route is a page or a deed of the inbox.
 type Route struct {

@@ -24,11 +24,8 @@ func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
 		return nil, v.words.counted("row.form", countFields(v.builder(m).fields()))
 	}
 	all := v.options(m)
-	switch {
-	case len(all) > maxQuick || alike(all):
+	if len(all) > maxQuick || alike(all) {
 		return nil, v.words.counted("row.options", len(all))
-	case q.Editable(versionOf(m)):
-		return all, v.words.html("row.other")
 	}
 	return all, ""
 }

@@ -35,18 +35,19 @@ type rowsView struct {
 
 // row is one message that waits.
 type row struct {
-	ID      string
-	Title   theirs
-	Agent   theirs // attested
-	Run     run    // what the agent says
-	Ago     template.HTML
-	Urgency string // a key of the catalogue, or empty
-	Fate    fate
-	Options []option      // to answer with at once; none for what needs its page
-	Unread  template.HTML // what they are to be read for on its page, or empty
-	Open    template.HTML // what its page is good for
-	Who     template.HTML // who may answer, when the visitor may not
-	Current bool          // the page shows this message
+	ID                   string
+	Title                theirs
+	Agent                theirs // attested
+	Run                  run    // what the agent says
+	Ago                  template.HTML
+	Urgency              string // a key of the catalogue, or empty
+	Fate                 fate
+	Options              []option      // to answer with at once; none for what needs its page
+	Editable, Declinable bool          // in own words, and not at all
+	Unread               template.HTML // what they are to be read for on its page, or empty
+	Open                 template.HTML // what its page is good for
+	Who                  template.HTML // who may answer, when the visitor may not
+	Current              bool          // the page shows this message
 }
 
 // waiting is what waits, current being the message that the page shows.
@@ -149,6 +150,10 @@ func (v *visit) row(m *hub.Reading) row {
 	}
 	if r.Options, r.Open = v.quick(m); len(r.Options) > 0 {
 		r.Unread = v.unread(m, r.Options)
+	}
+	if q := m.Message.Request; q != nil {
+		r.Declinable = q.Ignorable()
+		r.Editable = len(r.Options) > 0 && q.Editable(versionOf(m))
 	}
 	return r
 }

@@ -54,7 +54,8 @@ func (w Web) Handler() http.Handler {
 		httpapi.Mount(mux, path, v1)
 	}
 	pages := inbox.New(inbox.Config{
-		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Command: w.Command, Folder: w.Folder,
+		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Stream: true,
+		Stopping: w.Stopping, Command: w.Command, Folder: w.Folder,
 	})
 	mux.Handle("/", pages.NotFound(v1))
 	for _, path := range inbox.Paths() {

@@ -50,7 +50,7 @@ func TestBrowser_L7_TheKeyboardReachesARow(t *testing.T) {
 				break
 			}
 		}
-		if outline := eval[string](w, "getComputedStyle(document.activeElement).outlineStyle"); outline != "solid" {
+		if outline := eval[string](w, "getComputedStyle(document.activeElement, '::after').outlineStyle"); outline != "solid" {
 			s.t.Errorf("the outline of what has the focus is %s", outline)
 		}
 		w.leads(keyPress(kb.Enter))

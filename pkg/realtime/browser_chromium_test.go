@@ -26,6 +26,9 @@ func startChromium() (context.Context, error) {
 	return chromium.ctx, chromium.err
 }
 
+// aMouse lets pages find the mouse that a desktop has.
+const aMouse = "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+
 func launchChromium() error {
 	path, err := chromiumPath()
 	if err != nil {
@@ -35,6 +38,7 @@ func launchChromium() error {
 		chromedp.ExecPath(path),
 		chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("force-color-profile", "srgb"),
+		chromedp.Flag("blink-settings", aMouse),
 		chromedp.Flag("disable-features", "HttpsUpgrades,Translate"),
 	)
 	if os.Getuid() == 0 {

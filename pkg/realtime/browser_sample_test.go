@@ -13,7 +13,7 @@ func (s *server) sampleDay() map[string]string {
 
 	done := deploy.accepted(s.ask(sampleShip, set("/title", "Ship build 4126 to staging?"), set("/agent/run_id", "run-87")))
 	s.owner.answers(done, "ship")
-	declined := clerk.accepted(s.ask(set("/title", "Delete 212 contacts that bounced?"), set("/request/ignorable", true)))
+	declined := clerk.accepted(s.ask(set("/title", "Delete 212 contacts that bounced?")))
 	s.owner.resolve(declined, doc{"resolution": "declined", "comment": "Not before the audit."})
 
 	ci.accepted(s.notify(set("/title", "The nightly build is green"), set("/agent/run_id", "nightly-311")))
@@ -22,7 +22,7 @@ func (s *server) sampleDay() map[string]string {
 	ids["form"] = books.accepted(s.ask(sampleForm))
 	ids["task"] = keys.accepted(s.task(sampleTask))
 	ids["choice"] = clerk.accepted(s.ask(set("/title", "Which of these two customers is “Meyer & Sons”?"), drop("expires_at"),
-		set("/agent/run_id", "import-2026-11"), set("/request", doc{"mode": "select", "allow_edit": true,
+		set("/agent/run_id", "import-2026-11"), set("/request", doc{"mode": "select", "permissions": doc{"allow_edit": true},
 			"options":           []doc{{"value": "1042", "label": "Meyer & Sons GmbH, 1042"}, {"value": "2210", "label": "Meyer Sons Ltd, 2210"}},
 			"allowed_resolvers": []string{s.owner.actor}})))
 	ids["ship"] = deploy.accepted(s.ask(sampleShip))
@@ -36,7 +36,7 @@ func sampleShip(d doc) {
 		set("/title", "Ship build 4127 to production?"), set("/agent/run_id", "run-88"), expires(soon),
 		set("/body", "All checks are green. The migration adds **one column** and takes no lock.\n\n"+
 			"Rolling back needs the image before, which is kept for seven days: see [the plan](https://ci.example/4127)."),
-		set("/request/mode", "select"), set("/request/allow_edit", true), set("/request/ignorable", true),
+		set("/request/mode", "select"), set("/request/permissions/allow_edit", true),
 		set("/request/options", []doc{
 			{"value": "ship", "label": "Ship now", "description": "To all three regions at once"},
 			{"value": "hold", "label": "Hold for review", "description": "Waits until the pull request is reviewed"},
@@ -59,7 +59,7 @@ func sampleForm(d doc) {
 		set("/title", "Fill in what invoice 2026-118 lacks"), set("/agent/run_id", "run-12"),
 		expires(time.Now().Add(100 * time.Minute)), set("/priority", "high"),
 		set("/body", "The supplier left two fields empty. Nothing is paid before they are there."),
-		set("/request/mode", "input"), set("/request/ignorable", true),
+		set("/request/mode", "input"),
 		set("/request/schema", doc{
 			"type": "object", "required": []string{"vat", "category"},
 			"properties": doc{

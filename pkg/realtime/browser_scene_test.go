@@ -33,6 +33,7 @@ func scenes() []scene {
 		doorScenes(),
 		settingsScenes(),
 		peopleScenes(),
+		keysScenes(),
 	} {
 		all = append(all, some...)
 	}
@@ -133,6 +134,22 @@ func doorScenes() []scene {
 func settingsScenes() []scene {
 	return []scene{
 		{name: "settings", route: "/settings", set: func(*server) string { return "/settings" }},
+	}
+}
+
+func keysScenes() []scene {
+	return []scene{
+		{name: "keys", route: "/keys", set: func(*server) string { return "/keys" }},
+		{
+			name: "keys-over-the-list", set: func(s *server) string {
+				s.sampleDay()
+				return "/inbox"
+			},
+			act: func(w *window) {
+				w.press("?")
+				w.see("the keys are shown", "document.querySelector('dialog[open] h1')")
+			},
+		},
 	}
 }
 

@@ -30,7 +30,7 @@ func TestScreenshots(t *testing.T) {
 					sc.act(w)
 				}
 				name := sc.name + "-" + strings.ReplaceAll(v.String(), " ", "-") + ".png"
-				if err := os.WriteFile(filepath.Join(folder, name), w.screenshot(), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(folder, name), w.screenshot(v), 0o600); err != nil {
 					s.t.Fatal(err)
 				}
 			}

@@ -4,6 +4,7 @@ package realtime_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -229,12 +230,20 @@ func keyPress(keys string, modifiers ...chromedp.Modifier) chromedp.Action[chrom
 	return chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...))
 }
 
-// screenshot is a picture of the whole page.
-func (w *window) screenshot() []byte {
+// screenshot is a picture of the whole page, in a window that is as high as it.
+func (w *window) screenshot(v view) []byte {
 	w.t.Helper()
-	png, err := chromedp.Run(w.ctx, chromedp.FullScreenshot(100))
+	tall := v
+	tall.height = max(v.height, eval[int64](w, "document.documentElement.scrollHeight"))
+	w.as(tall)
+	png, err := chromedp.Run(w.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.as(v)
 	return png
+}
+
+func contains(text string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) })
 }

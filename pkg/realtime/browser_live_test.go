@@ -1,0 +1,220 @@
+//go:build browser
+
+package realtime_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// isLive waits until the window is told of what happens, or looks by itself.
+func (w *window) isLive() {
+	w.t.Helper()
+	w.see("the page is live", "document.documentElement.dataset.live === 'on'")
+}
+
+// row is the row of a message, as a selector.
+func row(id string) string { return fmt.Sprintf(`.row[data-id="%s"]`, id) }
+
+// open is a row that can still be answered.
+func openRow(id string) string { return row(id) + ":not(.gone)" }
+
+func (w *window) has(css string) bool {
+	w.t.Helper()
+	return eval[bool](w, fmt.Sprintf("Boolean(document.querySelector(`%s`))", css))
+}
+
+func (w *window) seeRow(css string) {
+	w.t.Helper()
+	w.see(css, fmt.Sprintf("document.querySelector(`%s`)", css))
+}
+
+func (w *window) seeNo(css string) {
+	w.t.Helper()
+	w.see("no "+css, fmt.Sprintf("!document.querySelector(`%s`)", css))
+}
+
+func (w *window) text(css string) string {
+	w.t.Helper()
+	return eval[string](w, fmt.Sprintf("document.querySelector(`%s`)?.textContent ?? ''", css))
+}
+
+// inboxes are windows of the owner on the list, live.
+func (s *server) inboxes(n int, v view) []*window {
+	s.t.Helper()
+	all := s.windows(n, v)
+	for _, w := range all {
+		w.signIn()
+		w.open("/inbox")
+		w.isLive()
+	}
+	return all
+}
+
+// watchRows has the page note when each row appears in it, by the clock of the machine in milliseconds.
+const watchRows = `window.appeared = {};
+	new MutationObserver(() => { for (const r of document.querySelectorAll(".row[data-id]"))
+		window.appeared[r.dataset.id] ??= performance.timeOrigin + performance.now(); })
+		.observe(document.body, {childList: true, subtree: true}); true`
+
+// TestBrowser_L12_ANewAskAppearsWithoutReload: within 200 ms at the median, from the moment its agent sends it, with the
+// count in the title, and without another page.
+func TestBrowser_L12_ANewAskAppearsWithoutReload(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		w := s.inboxes(1, desktop)[0]
+		eval[bool](w, watchRows)
+		eval[bool](w, "window.sameDocument = true")
+		const asks = 15
+		var took []time.Duration
+		for end := time.Now().Add(patience); ; {
+			took = took[:0]
+			for range asks {
+				sent := time.Now()
+				id := bot.accepted(s.ask(set("/title", "New")))
+				w.see("the ask appears", fmt.Sprintf("window.appeared[%q]", id))
+				at := time.UnixMicro(int64(eval[float64](w, fmt.Sprintf("window.appeared[%q]", id)) * 1000))
+				took = append(took, at.Sub(sent))
+				s.owner.answers(id, "approve").is(http.StatusOK)
+			}
+			slices.Sort(took)
+			if took[asks/2] < 200*time.Millisecond || s.shared || time.Now().After(end) {
+				break // and else the machine was busy with something else
+			}
+		}
+		s.t.Logf("from submit to row: p50 %s, p95 %s, longest %s", took[asks/2], took[asks*95/100], took[asks-1])
+		if !s.shared && took[asks/2] >= 200*time.Millisecond { // AWS holds no stream, and pages look every few seconds
+			s.t.Errorf("a new ask takes %s to appear, want below 200 ms", took[asks/2])
+		}
+		if !eval[bool](w, "window.sameDocument") {
+			s.t.Error("the page was loaded anew")
+		}
+		last := bot.accepted(s.ask(set("/title", "Counted?")))
+		w.seeRow(openRow(last))
+		title := eval[string](w, "document.title")
+		if count := w.text("nav .count"); count == "" || title != "("+count+") Inbox · Mash" {
+			s.t.Errorf("the title is %q and the count %q", title, count)
+		}
+		w.see("who listens is told", `/New: Counted\?/.test(document.querySelector("#says").textContent)`)
+	})
+}
+
+// TestBrowser_L5_TwoPeopleRace: one ask in two browsers; who comes second is told what the first answer was, by whom and
+// when, and the row leaves the other window by itself.
+func TestBrowser_L5_TwoPeopleRace(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		both := s.inboxes(2, desktop)
+		id := bot.accepted(s.ask(choose))
+		for _, w := range both {
+			w.seeRow(openRow(id))
+		}
+		// Both are pressed at the same moment, before either window can know.
+		pressed := make(chan error, 2)
+		for i, w := range both {
+			go func() {
+				pressed <- chromedp.Do(w.ctx, chromedp.Evaluate[chromedp.Void](
+					fmt.Sprintf("document.querySelector(`%s`).click()", quickButton(id, i))))
+			}()
+		}
+		for range both {
+			if err := <-pressed; err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		var verdicts []string
+		for _, w := range both {
+			w.seeRow(row(id) + ".gone .verdict")
+			verdicts = append(verdicts, w.text(row(id)+" .verdict"))
+		}
+		won := bot.pull(id, "").is(http.StatusOK).str("/response/response/value")
+		label := map[string]string{"ship": "Ship to prod now", "hold": "Hold"}[won]
+		lost := 0
+		for _, v := range verdicts {
+			if !contains(v, "“"+label+"”", "by you") {
+				s.t.Errorf("the answer was %q, and a window says %q", label, v)
+			}
+			if contains(v, "was not sent") {
+				lost++
+			}
+		}
+		if lost > 1 {
+			s.t.Errorf("both answers count as late: %q", verdicts)
+		}
+		for _, w := range both {
+			w.open("/inbox")
+			if w.has(row(id)) {
+				s.t.Error("the answered ask still waits")
+			}
+		}
+	})
+}
+
+// TestBrowser_L5_AnAnsweredAskLeavesEveryWindow: answered in one window, or by an agent, it is gone in the other at once.
+func TestBrowser_L5_AnAnsweredAskLeavesEveryWindow(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		both := s.inboxes(2, phone)
+		id, other := bot.accepted(s.ask(choose)), bot.accepted(s.ask())
+		for _, w := range both {
+			w.seeRow(openRow(id))
+			w.seeRow(openRow(other))
+		}
+		both[0].click(quickButton(id, 0))
+		both[0].seeRow(row(id) + ".gone .verdict")
+		both[1].seeNo(row(id))
+		s.owner.answers(other, "approve").is(http.StatusOK)
+		for _, w := range both {
+			w.seeNo(openRow(other))
+		}
+	})
+}
+
+// TestBrowser_NothingMovesUnderThePointer: a row that the mouse is on stays where it is while others come and go, and says
+// so when it has ended itself, until the next click elsewhere.
+func TestBrowser_NothingMovesUnderThePointer(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		first, mine, last := bot.accepted(s.ask(lasting)), bot.accepted(s.ask(lasting, choose)), bot.accepted(s.ask(lasting))
+		for _, id := range []string{first, mine, last} {
+			s.until("it is listed", func() bool { return s.waits(id) })
+		}
+		w := s.inboxes(1, desktop)[0]
+		box := eval[struct{ X, Y float64 }](w, fmt.Sprintf(
+			"(r => ({X: r.x + r.width / 2, Y: r.y + r.height / 2}))(document.querySelector(`%s`).getBoundingClientRect())", quickButton(mine, 1)))
+		w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X, box.Y))
+		under := func() string {
+			return eval[string](w, fmt.Sprintf("document.elementFromPoint(%f, %f).closest('.row')?.dataset.id + ' ' + "+
+				"document.querySelector(`%s`).getBoundingClientRect().top", box.X, box.Y, row(mine)))
+		}
+		before := under()
+
+		urgent := bot.accepted(s.ask(set("/priority", "urgent"), expires(time.Now().Add(time.Minute))))
+		w.seeRow(openRow(urgent))
+		same(s.t, "what is under the pointer when a row comes above", under(), before)
+		s.owner.answers(first, "approve").is(http.StatusOK)
+		w.seeRow(row(first) + ".gone")
+		same(s.t, "what is under the pointer when a row above ends", under(), before)
+		s.owner.answers(last, "approve").is(http.StatusOK)
+		w.seeNo(row(last)) // below: there is nothing to hold
+		same(s.t, "what is under the pointer when a row below ends", under(), before)
+
+		s.owner.answers(mine, "hold").is(http.StatusOK)
+		w.seeRow(row(mine) + ".gone .verdict")
+		same(s.t, "what is under the pointer when it ends itself", under(), before)
+		if v := w.text(row(mine) + " .verdict"); !contains(v, "Answered “Hold”", "by you", "just now") {
+			s.t.Errorf("the row says %q", v)
+		}
+		w.do(chromedp.MouseClickXY(box.X, box.Y)) // on what was a button
+		w.do(chromedp.MouseClickXY(5, 5))         // elsewhere
+		w.seeNo(row(mine))
+		w.seeNo(row(first))
+		w.see("the urgent one comes first", fmt.Sprintf("document.querySelector('.row').dataset.id === %q", urgent))
+	})
+}
