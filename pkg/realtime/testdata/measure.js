@@ -34,7 +34,9 @@
   // A link within a sentence is as high as the line (WCAG 2.5.8 leaves it out, too).
   const inSentence = (el) => el.matches("a") && getComputedStyle(el).display === "inline" && !el.querySelector(":scope::after") &&
     [...el.parentElement.childNodes].some((n) => n !== el && n.textContent.trim().length > 1);
-  const usable = all("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0'], [role=button]");
+  const over = document.querySelector("dialog:modal"); // nothing beside it can be used
+  const usable = all("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0'], [role=button]")
+    .filter((el) => !over || over.contains(el));
   add("target-44", "a target is at least 44 px wide and high", usable.filter((el) => !inSentence(el)).flatMap((el) => {
     const {width, height} = target(el);
     return width < 43.5 || height < 43.5 ? [shown(el, ` ${Math.round(width)} × ${Math.round(height)}`)] : [];
