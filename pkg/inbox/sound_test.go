@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -77,9 +78,11 @@ func (a *answer) harmless(n *html.Node) {
 	}
 }
 
+var scriptPath = regexp.MustCompile(`^(/[a-z/]+)?/static/(inbox|keys)\.[0-9a-f]{12}\.js$`)
+
 // ourScript says whether an element is the one script that pages have: a file of ours, and nothing within.
 func ourScript(n *html.Node) bool {
-	return n.Data == "script" && n.Parent.Data == "head" && n.FirstChild == nil && (strings.HasPrefix(attr(n, "src"), "/static/inbox.") || strings.HasPrefix(attr(n, "src"), "/static/keys."))
+	return n.Data == "script" && n.Parent.Data == "head" && n.FirstChild == nil && scriptPath.MatchString(attr(n, "src"))
 }
 
 // leadsAway: a link elsewhere is one of the web or of mail, and tells nobody where it was followed.
