@@ -85,5 +85,10 @@ func ownerClient(at localhub.Folder) (*client.Client, error) {
 	}
 	c := client.New(address, token)
 	c.Patience = -1
+	if strings.HasPrefix(address, "https:") {
+		if c.HTTP, err = at.HTTP(); err != nil {
+			return nil, err
+		}
+	}
 	return c, nil
 }

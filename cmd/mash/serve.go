@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ type serveFlags struct {
 	owner     string
 	publicURL string
 	allow     *list
+	tlsCert   string
+	tlsKey    string
+	proxies   *list
 	control   bool
 	rate      int
 	urlFile   string
@@ -35,7 +39,9 @@ type serveFlags struct {
 const defaultListen = "127.0.0.1:7420"
 
 func serveCommand(flags *flag.FlagSet) action {
-	f := serveFlags{allow: listFlag(flags, "allow-callback")}
+	f := serveFlags{allow: listFlag(flags, "allow-callback"), proxies: listFlag(flags, "behind-proxy")}
+	flags.StringVar(&f.tlsCert, "tls-cert", "", "")
+	flags.StringVar(&f.tlsKey, "tls-key", "", "")
 	flags.StringVar(&f.data, "data", "", "")
 	flags.StringVar(&f.listen, "listen", defaultListen, "")
 	flags.StringVar(&f.owner, "owner", "", "")
@@ -100,10 +106,30 @@ func (f *serveFlags) config(p *program) (localhub.Config, error) {
 		AllowCallback: *f.allow, Conformance: f.control, Command: p.name,
 		Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: f.logLevel})),
 	}
+	c.TLSCert, c.TLSKey = f.tlsCert, f.tlsKey
+	if c.BehindProxy, err = prefixes(*f.proxies); err != nil {
+		return localhub.Config{}, err
+	}
 	if f.rate >= 0 {
 		c.Rate = &f.rate
 	}
 	return c, nil
+}
+
+// prefixes reads the addresses of proxies: each a range, or one alone.
+func prefixes(list []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range list {
+		p, err := netip.ParsePrefix(s)
+		if a, single := netip.ParseAddr(s); single == nil {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil {
+			return nil, usagef("", "--behind-proxy wants the addresses of the proxy, such as 10.0.0.0/8 or 192.0.2.7, and %q is none.", s)
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
 }
 
 // checkListen says how to write an address; whether it will do is for localhub to say.
@@ -137,6 +163,9 @@ func (f *serveFlags) welcome(ctx context.Context, p *program, s *localhub.Server
 	fmt.Fprintf(p.stdout, "Mash serves at %s\nEverything it keeps is in %s\n", s.URL, at)
 	if s.FirstStart {
 		fmt.Fprintf(p.stdout, "\nThis is its first start: it made an account, owned by %s.\n", s.Owner.Account.Owner)
+	}
+	if s.NewToken {
+		fmt.Fprintf(p.stdout, "\nThe owner's token in the data folder was revoked. It holds a new one now.\n")
 	}
 	fmt.Fprintf(p.stdout, "\nYour inbox. The link signs you in, once, within a day:\n  %s\n", link)
 	agents, err := s.Hub.Agents(ctx, s.Owner)

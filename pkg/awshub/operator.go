@@ -69,7 +69,7 @@ func (c Config) Token(ctx context.Context) (string, error) {
 	if who == nil {
 		return "", ErrNoOwner
 	}
-	return h.NewLogin(ctx, who, hub.LoginToken, 0)
+	return h.NewPersonToken(ctx, who, "mash-aws token")
 }
 
 // HubKeyRotated is what a rotation of the key that signs came to.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"net"
 	"net/http"
+	"strings"
 )
 
 //go:embed templates/*.html
@@ -100,4 +102,15 @@ func setHeaders(h http.Header) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
+}
+
+// stayOnHTTPS tells the browser to come by https alone for a year, unless all that runs on a machine goes by this name.
+func (in *Inbox) stayOnHTTPS(h http.Header, r *http.Request) {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if in.config.Secure && host != "localhost" && !strings.HasSuffix(host, ".localhost") {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 }

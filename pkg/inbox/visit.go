@@ -33,6 +33,7 @@ const maxForm = 1 << 20
 // serve finds out who visits, guards what acts, and writes whatever error comes of it.
 func (in *Inbox) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	setHeaders(w.Header())
+	in.stayOnHTTPS(w.Header(), r)
 	if in.config.Base != "" {
 		w = basedWriter{w, in.config.Base}
 	}

@@ -16,12 +16,13 @@ import (
 type Folder string
 
 // Files of a folder. All are readable by their owner only.
-func (f Folder) database() string   { return filepath.Join(string(f), "mash.db") }
-func (f Folder) keyFile() string    { return filepath.Join(string(f), "hub.key") }
-func (f Folder) ownerToken() string { return filepath.Join(string(f), "owner.token") }
-func (f Folder) address() string    { return filepath.Join(string(f), "hub.url") }
-func (f Folder) publicURL() string  { return filepath.Join(string(f), "public.url") }
-func (f Folder) lockFile() string   { return filepath.Join(string(f), "lock") }
+func (f Folder) database() string    { return filepath.Join(string(f), "mash.db") }
+func (f Folder) keyFile() string     { return filepath.Join(string(f), "hub.key") }
+func (f Folder) ownerToken() string  { return filepath.Join(string(f), "owner.token") }
+func (f Folder) address() string     { return filepath.Join(string(f), "hub.url") }
+func (f Folder) publicURL() string   { return filepath.Join(string(f), "public.url") }
+func (f Folder) certificate() string { return filepath.Join(string(f), "hub.pem") }
+func (f Folder) lockFile() string    { return filepath.Join(string(f), "lock") }
 
 // DefaultFolder is $XDG_DATA_HOME/mash, or ~/.local/share/mash.
 func DefaultFolder() (Folder, error) {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -22,14 +23,17 @@ import (
 // Config is how to run a hub on one machine.
 type Config struct {
 	Folder        Folder
-	Listen        string   // host:port; port 0 takes a free one
-	PublicURL     string   // without a trailing slash; empty for http://<listen>
-	Owner         string   // id of the first owner, without human:; empty for whoever owns the folder, or DefaultOwner
-	AllowCallback []string // host:port of callbacks that are permitted whatever their address, plain http included
-	Conformance   bool     // serve the control API; loopback only
-	Rate          *int     // submits a minute of one agent; nil for the default, 0 for no limit
-	Depth         *int     // open asks and tasks of one agent; nil for the default, 0 for no limit
-	Command       string   // what a person types in a shell to run mash, for hints; empty for mash
+	Listen        string         // host:port; port 0 takes a free one
+	PublicURL     string         // without a trailing slash; empty for http://<listen>
+	Owner         string         // id of the first owner, without human:; empty for whoever owns the folder, or DefaultOwner
+	AllowCallback []string       // host:port of callbacks that are permitted whatever their address, plain http included
+	TLSCert       string         // file of the certificate, in PEM form, under which to serve https; empty for plain http
+	TLSKey        string         // file of its key
+	BehindProxy   []netip.Prefix // whose connections to take, and whose word for who asks; empty for everybody's and nobody's
+	Conformance   bool           // serve the control API; loopback only
+	Rate          *int           // submits a minute of one agent; nil for the default, 0 for no limit
+	Depth         *int           // open asks and tasks of one agent; nil for the default, 0 for no limit
+	Command       string         // what a person types in a shell to run mash, for hints; empty for mash
 	Log           *slog.Logger
 }
 
@@ -44,6 +48,9 @@ type Server struct {
 
 	// FirstStart says that the folder was empty, so that an account was made.
 	FirstStart bool
+
+	// NewToken says that the owner's token of the folder was good no more, so that a new one was made.
+	NewToken bool
 
 	store    *sqlitestore.Store
 	keys     *keyring.Keyring
@@ -80,7 +87,10 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.release, err = c.Folder.hold(); err != nil {
 		return nil, err
 	}
-	here := "http://" + s.listener.Addr().String()
+	here, err := s.secure(c)
+	if err != nil {
+		return nil, err
+	}
 	s.URL = c.PublicURL
 	if s.URL == "" {
 		s.URL = here
@@ -118,6 +128,9 @@ func (c Config) check() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("%q is no address to listen on; write HOST:PORT, such as 127.0.0.1:7420", c.Listen)
 	}
+	if err := c.checkWay(); err != nil {
+		return err
+	}
 	if loopback(c.Listen) {
 		return nil
 	}
@@ -126,9 +139,11 @@ func (c Config) check() error {
 		return fmt.Errorf("--conformance asks nobody who they are, so it is refused on %s; listen on 127.0.0.1", c.Listen)
 	case len(c.AllowCallback) > 0:
 		return fmt.Errorf("--allow-callback lets callbacks reach this machine, so it is refused on %s; listen on 127.0.0.1", c.Listen)
-	default:
-		return fmt.Errorf("%s can be reached from outside, and this hub speaks plain http; listen on 127.0.0.1, behind a proxy that ends TLS", c.Listen)
+	case c.TLSCert == "" && len(c.BehindProxy) == 0:
+		return fmt.Errorf("%s can be reached from outside, and this hub speaks plain http; listen on 127.0.0.1, "+
+			"or give --tls-cert and --tls-key, or --behind-proxy with the addresses of a proxy that ends TLS", c.Listen)
 	}
+	return nil
 }
 
 // loopback says whether a listen address can be reached from this machine only.
@@ -186,7 +201,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	s.clock.fire, s.clock.due = s.Hub.Fire, s.store.Due
 	s.stopping = make(chan struct{})
 	s.http = &http.Server{
-		Handler:           s.web(c).Handler(),
+		Handler:           behind(c.BehindProxy, s.URL, s.web(c).Handler()),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelError),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mash-hub/mash/pkg/auth"
-	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -34,8 +33,11 @@ func (s *Server) own(ctx context.Context, name string) error {
 	return s.checkOwnerToken(ctx, token)
 }
 
+// ownerTokenName is what the token of a data folder is called among the owner's.
+const ownerTokenName = "owner.token, for commands at the hub's machine"
+
 func (s *Server) newOwnerToken(ctx context.Context) error {
-	token, err := s.Hub.NewLogin(ctx, s.Owner, hub.LoginToken, 0)
+	token, err := s.Hub.NewPersonToken(ctx, s.Owner, ownerTokenName)
 	if err != nil {
 		return err
 	}
@@ -45,16 +47,17 @@ func (s *Server) newOwnerToken(ctx context.Context) error {
 	return nil
 }
 
-// checkOwnerToken says early what would make every command on this machine fail.
+// checkOwnerToken makes a new token where the one before was revoked: whoever can write to the folder may have one. A file
+// that holds something else is left alone.
 func (s *Server) checkOwnerToken(ctx context.Context, token string) error {
-	const remedy = "remove it, and the next start writes a new one"
 	credential, invalid := auth.Parse(token)
 	if invalid != nil {
-		return fmt.Errorf("%s does not hold a token; %s", s.folder.ownerToken(), remedy)
+		return fmt.Errorf("%s does not hold a token; remove it, and the next start writes a new one", s.folder.ownerToken())
 	}
 	_, err := auth.For(s.Hub).Caller(ctx, credential)
 	if ma2h.AsError(err) != nil {
-		return fmt.Errorf("the token in %s is not good here; %s", s.folder.ownerToken(), remedy)
+		s.NewToken = true
+		return s.newOwnerToken(ctx)
 	}
 	return err
 }

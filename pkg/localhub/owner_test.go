@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
 )
 
@@ -76,5 +77,40 @@ func TestAnOwnerNeedsANameThatIsOne(t *testing.T) {
 			s.Close()
 			t.Errorf("a hub of %q was made", name)
 		}
+	}
+}
+
+func TestARevokedTokenOfTheFolderIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	folder := localhub.Folder(t.TempDir())
+	open := func() *localhub.Server {
+		s, err := localhub.Open(t.Context(), localhub.Config{Folder: folder, Listen: "127.0.0.1:0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	before, err := folder.OwnerToken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := s.Hub.Tokens(t.Context(), s.Owner)
+	if err != nil || len(tokens) != 1 || s.NewToken {
+		t.Fatalf("the owner has the tokens %+v, %v, want one", tokens, err)
+	}
+	if err := s.Hub.RevokeToken(t.Context(), s.Owner, tokens[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	s = open()
+	defer s.Close()
+	after, err := folder.OwnerToken()
+	if err != nil || after == before || !s.NewToken {
+		t.Errorf("after the next start the token is the one before: %t, %v; said so: %t", after == before, err, s.NewToken)
+	}
+	tokens, err = s.Hub.Tokens(t.Context(), s.Owner)
+	if err != nil || len(tokens) != 1 || tokens[0].ID != hub.LoginHash(after) {
+		t.Errorf("the owner has the tokens %+v, %v, want the one in the folder", tokens, err)
 	}
 }

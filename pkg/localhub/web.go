@@ -53,8 +53,9 @@ func (w Web) Handler() http.Handler {
 	for _, path := range httpapi.Paths() {
 		httpapi.Mount(mux, path, v1)
 	}
+	base := basePath(w.BaseURL)
 	pages := inbox.New(inbox.Config{
-		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Stream: true,
+		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Base: base, Stream: true,
 		Stopping: w.Stopping, Command: w.Command, Folder: w.Folder,
 	})
 	mux.Handle("/", pages.NotFound(v1))
@@ -62,8 +63,8 @@ func (w Web) Handler() http.Handler {
 		httpapi.Mount(mux, path, pages.Handler())
 	}
 	if w.NewStore == nil {
-		return httpapi.Unclean(mux, w.Log)
+		return httpapi.Unclean(inbox.Below(base, mux), w.Log)
 	}
 	httpapi.Mount(mux, controlapi.Prefix, control.Handler())
-	return control.Wrap(httpapi.Unclean(mux, w.Log))
+	return control.Wrap(httpapi.Unclean(inbox.Below(base, mux), w.Log))
 }
