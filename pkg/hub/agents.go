@@ -214,6 +214,7 @@ func (a *Agent) format() int {
 // AgentDetail is all that a person sees of one agent.
 type AgentDetail struct {
 	AgentView
+	Tokens    []time.Time    `json:"tokens"`    // when each was made, the newest first
 	Challenge string         `json:"challenge"` // the line by which a host shows that it is the agent's
 	Hosts     []CallbackHost `json:"hosts"`
 	Secrets   []SecretView   `json:"secrets"`
@@ -225,10 +226,36 @@ func (h *Hub) AgentDetail(ctx context.Context, c *Caller, id string) (*AgentDeta
 	if err != nil {
 		return nil, err
 	}
-	return &AgentDetail{
-		AgentView: a.view(), Challenge: h.Challenge(a.Ref), Secrets: a.secretViews(h.now()),
+	return h.detail(a), nil
+}
+
+// AgentAt is AgentDetail for the agent with this ref.
+func (h *Hub) AgentAt(ctx context.Context, c *Caller, ref string) (*AgentDetail, error) {
+	if err := personOnly(c); err != nil {
+		return nil, err
+	}
+	if len(ref) != ma2h.TailLength || strings.Trim(ref, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+		return nil, errNoAgent()
+	}
+	a, err := h.agent(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if a.Account != c.Account.Ref {
+		return nil, errNoAgent()
+	}
+	return h.detail(a), nil
+}
+
+func (h *Hub) detail(a *Agent) *AgentDetail {
+	d := &AgentDetail{
+		AgentView: a.view(), Tokens: []time.Time{}, Challenge: h.Challenge(a.Ref), Secrets: a.secretViews(h.now()),
 		Hosts: append([]CallbackHost{}, a.Hosts...),
-	}, nil
+	}
+	for _, k := range a.Credentials {
+		d.Tokens = append(d.Tokens, k.CreatedAt)
+	}
+	return d
 }
 
 // ownAgent reads an agent of the person's account; any other is unknown.

@@ -24,7 +24,8 @@ func TestEveryKeyHasASentence(t *testing.T) {
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		filter.agent filter.kind filter.outcome filter.by filter.agent.is filter.kind.is filter.outcome.is filter.by.is filter.from.is
 		filter.until.is kind.ask kind.task kind.notify ended.answered ended.declined ended.completed ended.dismissed ended.cancelled
-		ended.expired field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
+		ended.expired agent.added agent.rotated agent.token agent.token.older host.well-known host.dns host.person
+		notice.agent.bound notice.agent.unbound notice.agent.used notice.agent.removed field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
 		hint.items.most hint.items.least
 		signin.first signin.used
 		session.via.password session.via.invitation notice.resolvers.set notice.password.set notice.password.removed
@@ -66,8 +67,8 @@ func TestParseCatalogue(t *testing.T) {
 // collect adds the keys that stand as literals where the catalogue is asked.
 func collect(t *testing.T, used map[string]bool) {
 	t.Helper()
-	asked := regexp.MustCompile(`(?:\{\{-? ?|\(| )t "([a-z.]+)"|(?:\.html|\.plain|said|\badd)\("([a-z.]+)"|still\("[a-z]+", "([a-z.]+)"`)
-	counted := regexp.MustCompile(`(?:\{\{n |\.counted\()"([a-z.]+)"`)
+	asked := regexp.MustCompile(`(?:\{\{-? ?|\(| )t "([a-z.-]+)"|(?:\.html|\.plain|said|\badd)\("([a-z.-]+)"|still\("[a-z]+", "([a-z.-]+)"`)
+	counted := regexp.MustCompile(`(?:\{\{n |\.counted\()"([a-z.-]+)"`)
 	for _, pattern := range []string{"*.go", "templates/*.html"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

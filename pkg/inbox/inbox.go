@@ -77,6 +77,7 @@ func routes() []route {
 	return slices.Concat(
 		messageRoutes(),
 		historyRoutes(),
+		agentRoutes(),
 		liveRoutes(),
 		keysRoutes(),
 		doorRoutes(),
@@ -99,7 +100,7 @@ func messageRoutes() []route {
 // Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages. To a path
 // that ends in a slash belongs the one without it.
 func Paths() []string {
-	return []string{"/{$}", "/inbox/", "/history/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/", "/keys", "/live/"}
+	return []string{"/{$}", "/inbox/", "/history/", "/agents/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/", "/keys", "/live/"}
 }
 
 // Handler returns everything below Paths. / itself leads to the inbox.
