@@ -26,7 +26,10 @@ func drives() map[endpoint.Name]func(*drive) {
 		endpoint.PersonList: (*drive).personList, endpoint.PersonInvite: (*drive).personInvite, endpoint.PersonRemove: (*drive).personRemove,
 		endpoint.AgentRotate: (*drive).agentRotate, endpoint.AgentRevoke: (*drive).agentRevoke,
 		endpoint.SettingsPut: (*drive).settingsPut, endpoint.Link: (*drive).link,
-		endpoint.Inbox: (*drive).inbox, endpoint.Sweep: (*drive).sweep, endpoint.Outbox: (*drive).outbox,
+		endpoint.AgentRead: (*drive).agentRead, endpoint.HostBind: (*drive).hostBind, endpoint.HostUnbind: (*drive).hostUnbind,
+		endpoint.SecretAdd: (*drive).secretAdd, endpoint.SecretUse: (*drive).secretUse, endpoint.SecretRemove: (*drive).secretRemove,
+		endpoint.SendAgain: (*drive).sendAgain,
+		endpoint.Inbox:     (*drive).inbox, endpoint.Sweep: (*drive).sweep, endpoint.Outbox: (*drive).outbox,
 		endpoint.Fire: (*drive).fire, endpoint.Deliver: (*drive).deliver,
 	}
 }

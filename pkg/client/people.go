@@ -32,13 +32,14 @@ type Reading struct {
 	Response *ma2h.Response `json:"response"`
 	Delivery *ma2h.Delivery `json:"delivery"`
 	Attempts []Attempt      `json:"attempts"` // of its push
+	Callback *Callback      `json:"callback"` // nil when the agent fetches its answer
 }
 
 // Attempt is one try to push a Response.
 type Attempt struct {
 	At      time.Time `json:"at"`
 	Status  int       `json:"status"`  // of HTTP, or 0
-	Failure string    `json:"failure"` // when Status is 0
+	Failure string    `json:"failure"` // when Status is 0: dns, connect, tls, timeout, reset, guarded, refused, unbound …
 }
 
 // Agent is what a person sees of an agent.

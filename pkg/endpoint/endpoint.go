@@ -34,11 +34,22 @@ const (
 	AgentAdd     Name = "agent-add"     // a new agent with its first token
 	AgentRotate  Name = "agent-rotate"  // a new token for an agent, beside the one before
 	AgentRevoke  Name = "agent-revoke"  // the end of an agent
+	AgentRead    Name = "agent-read"    // one agent, with its callback hosts and the names of its secrets
 	PersonList   Name = "person-list"   // the account's people and open invitations
 	PersonInvite Name = "person-invite" // an invitation with its link
 	PersonRemove Name = "person-remove" // the end of a person, or of an invitation
 	SettingsPut  Name = "settings-put"  // the account's settings
 	Link         Name = "link"          // a fresh link that signs the person in
+)
+
+// Those about callbacks, for people.
+const (
+	HostBind     Name = "host-bind"     // a host becomes an agent's own
+	HostUnbind   Name = "host-unbind"   // and is no longer
+	SecretAdd    Name = "secret-add"    // a secret of an agent, the first of its name or the next
+	SecretUse    Name = "secret-use"    // the next one is used from now on
+	SecretRemove Name = "secret-remove" // the end of a secret
+	SendAgain    Name = "send-again"    // a Response is pushed again
 )
 
 // Caller is the kind of principal that an endpoint is for.

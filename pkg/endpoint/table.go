@@ -3,11 +3,12 @@ package endpoint
 import (
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // All returns every endpoint in a fixed order. The slice is the caller's own.
 func All() []Endpoint {
-	return append(protocol(), product()...)
+	return slices.Concat(protocol(), product(), callbacks())
 }
 
 // Of returns the endpoint with the given name, and panics when there is none: names are constants of this package.
@@ -76,6 +77,22 @@ func product() []Endpoint {
 			Access: Access{Get: callers(), Put: kinds(kindAccount, kindDeed)}},
 		{Name: Link, Method: http.MethodPost, Path: "/v1/links", Caller: Person,
 			Access: Access{Get: callers(), Put: kinds(kindLogin)}},
+	}
+}
+
+// callbacks is what people do about where answers go.
+func callbacks() []Endpoint {
+	agents := Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindAgent, kindDeed), Unwraps: true}
+	read := Access{Get: callers(), List: kinds(kindKey), Unwraps: true}
+	again := Access{Get: callers(kindContent, kindState), Put: kinds(kindDeed, kindState), Erase: kinds(kindContent)}
+	return []Endpoint{
+		{Name: AgentRead, Method: http.MethodGet, Path: "/v1/agents/{agent}", Caller: Person, Access: read},
+		{Name: HostBind, Method: http.MethodPost, Path: "/v1/agents/{agent}/hosts", Caller: Person, Access: agents},
+		{Name: HostUnbind, Method: http.MethodPost, Path: "/v1/agents/{agent}/hosts/remove", Caller: Person, Access: agents},
+		{Name: SecretAdd, Method: http.MethodPost, Path: "/v1/agents/{agent}/secrets", Caller: Person, Access: agents},
+		{Name: SecretUse, Method: http.MethodPost, Path: "/v1/agents/{agent}/secrets/use", Caller: Person, Access: agents},
+		{Name: SecretRemove, Method: http.MethodPost, Path: "/v1/agents/{agent}/secrets/remove", Caller: Person, Access: agents},
+		{Name: SendAgain, Method: http.MethodPost, Path: "/v1/waiting/{id}/send-again", Caller: Person, Access: again},
 	}
 }
 

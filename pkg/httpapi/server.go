@@ -97,6 +97,13 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.PersonRemove:   (*Server).personRemove,
 		endpoint.SettingsPut:    (*Server).settingsPut,
 		endpoint.Link:           (*Server).link,
+		endpoint.AgentRead:      (*Server).agentRead,
+		endpoint.HostBind:       (*Server).hostBind,
+		endpoint.HostUnbind:     (*Server).hostUnbind,
+		endpoint.SecretAdd:      (*Server).secretAdd,
+		endpoint.SecretUse:      (*Server).secretUse,
+		endpoint.SecretRemove:   (*Server).secretRemove,
+		endpoint.SendAgain:      (*Server).sendAgain,
 	}
 }
 

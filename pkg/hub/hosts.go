@@ -50,7 +50,7 @@ func (h *Hub) Challenge(agentRef string) string {
 // BindHost notes that a host is the agent's own. For ProofWellKnown and ProofDNS it looks now whether the host shows the
 // agent's Challenge; what ProofPerson says, the person vouches for. A host that is bound already gets the newer proof.
 func (h *Hub) BindHost(ctx context.Context, c *Caller, id, host string, proof Proof) (*CallbackHost, error) {
-	if err := personOnly(c); err != nil {
+	if err := ownerOnly(c); err != nil {
 		return nil, err
 	}
 	name, err := h.prover().Host(host)

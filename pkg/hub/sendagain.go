@@ -54,7 +54,7 @@ func (s *State) callback(c *Caller) *CallbackView {
 			v.GivenUpAt = w.Attempts[n-1].At
 		}
 	}
-	v.SendAgain = s.refuseAgain() == nil && !w.fresh() && personOnly(c) == nil
+	v.SendAgain = s.refuseAgain() == nil && !w.fresh() && ownerOnly(c) == nil
 	return v
 }
 
@@ -65,7 +65,7 @@ func (w *PushWork) fresh() bool { return !w.Done && w.made() == w.Before }
 // Response with the same resolution_id, so that a receiver which has it after all does nothing twice. What the agent is
 // known to have is not sent again.
 func (h *Hub) SendAgain(ctx context.Context, c *Caller, id string) error {
-	if err := personOnly(c); err != nil {
+	if err := ownerOnly(c); err != nil {
 		return err
 	}
 	m, err := h.load(ctx, c, id)

@@ -38,6 +38,7 @@ func TestEveryEndpointDoesWhatItIsFor(t *testing.T) {
 
 		made := s.owner.call(endpoint.AgentRotate, nil, bot.id).is(http.StatusCreated)
 		made.shows("/id", bot.id, "/push_secret", bot.secret)
+		s.callbacksOf(bot)
 		s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
 		bot.call(endpoint.Me, nil).refused(http.StatusUnauthorized, ma2h.CodeUnauthenticated, "")
 		link := s.owner.call(endpoint.Link, nil).is(http.StatusCreated).str("/url")
@@ -187,8 +188,10 @@ func TestWhereThereIsNothing(t *testing.T) {
 			{http.MethodPatch, "/v1/agents", "GET, HEAD, POST"}, {http.MethodGet, "/v1/settings", "PUT"},
 			{http.MethodPost, "/healthz", "GET, HEAD"}, {http.MethodPost, "/.well-known/ma2h", "GET, HEAD"},
 			{http.MethodGet, "/v1/agents/bot/rotate", "POST"}, {http.MethodGet, "/v1/agents/no%2Fpe/rotate", "POST"},
-			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE"},
-			{http.MethodGet, "/v1/agents/bot", "DELETE"}, {http.MethodPut, "/v1/agents/no%2Fpe", "DELETE"},
+			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
+			{http.MethodPatch, "/v1/agents/bot", "DELETE, GET, HEAD"}, {http.MethodPut, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
+			{http.MethodGet, "/v1/agents/no%2Fpe/hosts", "POST"}, {http.MethodDelete, "/v1/agents/bot/secrets/use", "POST"},
+			{http.MethodGet, "/v1/waiting/msg_1/send-again", "POST"},
 		} {
 			a := s.send(request{method: c.method, path: c.path, token: bot.token}).
 				refused(http.StatusMethodNotAllowed, ma2h.CodeMethodNotAllowed, "")

@@ -142,7 +142,7 @@ func (in *inbound) verified(t *testing.T, secret string) *ma2h.Response {
 	attempts := in.attempts()
 	for i, a := range attempts {
 		same(t, "the body of an attempt", string(a.body), string(attempts[0].body))
-		r, err := verifier.Verify(&http.Request{Method: a.method, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body))})
+		r, err := verifier.Verify(a.request())
 		if err != nil {
 			t.Errorf("attempt %d does not verify: %v", i+1, err)
 		}
@@ -152,4 +152,9 @@ func (in *inbound) verified(t *testing.T, secret string) *ma2h.Response {
 		t.Fatal("nothing was pushed")
 	}
 	return response
+}
+
+// request is what came, as a handler gets it.
+func (r *received) request() *http.Request {
+	return &http.Request{Method: r.method, Header: r.header, Body: io.NopCloser(bytes.NewReader(r.body))}
 }

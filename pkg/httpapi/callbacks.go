@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/mash-hub/mash/pkg/hub"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// What people do about where answers go. Hosts and the names of secrets stand in bodies, for they may be what no path may.
+
+func (s *Server) agentRead(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	return c.hub.AgentDetail(c.r.Context(), caller, c.r.PathValue("agent"))
+}
+
+func (s *Server) hostBind(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Host  string    `json:"host"`
+		Proof hub.Proof `json:"proof"`
+	}
+	if err := DecodeClosed(c.body, &body, "host", "proof"); err != nil {
+		return nil, err
+	}
+	c.status = http.StatusCreated
+	return c.hub.BindHost(c.r.Context(), caller, c.r.PathValue("agent"), body.Host, body.Proof)
+}
+
+func (s *Server) hostUnbind(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Host string `json:"host"`
+	}
+	if err := DecodeClosed(c.body, &body, "host"); err != nil {
+		return nil, err
+	}
+	c.status = http.StatusNoContent
+	return nil, c.hub.UnbindHost(c.r.Context(), caller, c.r.PathValue("agent"), body.Host)
+}
+
+func (s *Server) secretAdd(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Ref   string `json:"ref"`
+		Value string `json:"value"`
+		From  string `json:"from"` // a time, or now
+	}
+	if err := DecodeClosed(c.body, &body, "ref"); err != nil {
+		return nil, err
+	}
+	r := hub.SecretRequest{Ref: body.Ref, Value: body.Value}
+	switch from, ok := ma2h.ParseTime(body.From); {
+	case ok:
+		r.From = from
+	case body.From == "now":
+		r.From = c.hub.Now()
+	case body.From != "":
+		return nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/from", "from is a time as in 2026-03-01T10:00:00Z, or now.")
+	}
+	c.status = http.StatusCreated
+	return c.hub.SetSecret(c.r.Context(), caller, c.r.PathValue("agent"), r)
+}
+
+func (s *Server) secretUse(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Ref string `json:"ref"`
+	}
+	if err := DecodeClosed(c.body, &body, "ref"); err != nil {
+		return nil, err
+	}
+	c.status = http.StatusNoContent
+	return nil, c.hub.UseSecretNow(c.r.Context(), caller, c.r.PathValue("agent"), body.Ref)
+}
+
+func (s *Server) secretRemove(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Ref  string          `json:"ref"`
+		Only hub.SecretState `json:"only"`
+	}
+	if err := DecodeClosed(c.body, &body, "ref"); err != nil {
+		return nil, err
+	}
+	c.status = http.StatusNoContent
+	return nil, c.hub.RemoveSecret(c.r.Context(), caller, c.r.PathValue("agent"), body.Ref, body.Only)
+}
+
+func (s *Server) sendAgain(c *call) (any, error) {
+	id := c.r.PathValue("id")
+	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	if err != nil {
+		return nil, err
+	}
+	c.status = http.StatusAccepted
+	return nil, c.hub.SendAgain(c.r.Context(), caller, id)
+}
