@@ -1,4 +1,4 @@
-// Command host-bind is the Lambda function of the endpoint host-bind: POST /v1/agents/{agent}/hosts.
+// Command host-bind is the Lambda function of the endpoint host-bind: POST /v1/hosts.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command host-unbind is the Lambda function of the endpoint host-unbind: POST /v1/agents/{agent}/hosts/remove.
+// Command host-unbind is the Lambda function of the endpoint host-unbind: POST /v1/hosts/remove.
 package main
 
 import (

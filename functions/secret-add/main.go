@@ -1,4 +1,4 @@
-// Command secret-add is the Lambda function of the endpoint secret-add: POST /v1/agents/{agent}/secrets.
+// Command secret-add is the Lambda function of the endpoint secret-add: POST /v1/secrets.
 package main
 
 import (

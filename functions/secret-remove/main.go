@@ -1,4 +1,4 @@
-// Command secret-remove is the Lambda function of the endpoint secret-remove: POST /v1/agents/{agent}/secrets/remove.
+// Command secret-remove is the Lambda function of the endpoint secret-remove: POST /v1/secrets/remove.
 package main
 
 import (

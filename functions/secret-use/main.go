@@ -1,4 +1,4 @@
-// Command secret-use is the Lambda function of the endpoint secret-use: POST /v1/agents/{agent}/secrets/use.
+// Command secret-use is the Lambda function of the endpoint secret-use: POST /v1/secrets/use.
 package main
 
 import (

@@ -36,49 +36,51 @@ func (d *drive) agentRead() {
 
 func (d *drive) hostBind() {
 	f := d.function(endpoint.HostBind)
-	body := doc{"host": "callback.example", "proof": "person"}
+	body := doc{"agent": "bot", "host": "callback.example", "proof": "person"}
 	d.strangers(f, endpoint.HostBind, body)
-	d.must(f, "POST", "/v1/agents/bot/hosts", d.alice, body, http.StatusCreated)
-	d.must(f, "POST", "/v1/agents/bot/hosts", d.alice, doc{"host": "10.0.0.1", "proof": "well-known"}, http.StatusUnprocessableEntity)
-	d.must(f, "POST", "/v1/agents/nobody/hosts", d.alice, body, http.StatusNotFound)
+	d.must(f, "POST", "/v1/hosts", d.alice, body, http.StatusCreated)
+	d.must(f, "POST", "/v1/hosts", d.alice, doc{"agent": "bot", "host": "10.0.0.1", "proof": "well-known"}, http.StatusUnprocessableEntity)
+	body["agent"] = "nobody"
+	d.must(f, "POST", "/v1/hosts", d.alice, body, http.StatusNotFound)
 }
 
 func (d *drive) hostUnbind() {
 	f := d.function(endpoint.HostUnbind)
-	body := doc{"host": "callback.example"}
+	body := doc{"agent": "bot", "host": "callback.example"}
 	d.strangers(f, endpoint.HostUnbind, body)
 	d.bound()
 	for range 2 {
-		d.must(f, "POST", "/v1/agents/bot/hosts/remove", d.alice, body, http.StatusNoContent)
+		d.must(f, "POST", "/v1/hosts/remove", d.alice, body, http.StatusNoContent)
 	}
 }
 
 func (d *drive) secretAdd() {
 	f := d.function(endpoint.SecretAdd)
-	body := doc{"ref": "env:A"}
+	body := doc{"agent": "bot", "ref": "env:A"}
 	d.strangers(f, endpoint.SecretAdd, body)
 	for range 2 {
-		d.must(f, "POST", "/v1/agents/bot/secrets", d.alice, body, http.StatusCreated)
+		d.must(f, "POST", "/v1/secrets", d.alice, body, http.StatusCreated)
 	}
-	d.must(f, "POST", "/v1/agents/nobody/secrets", d.alice, body, http.StatusNotFound)
+	body["agent"] = "nobody"
+	d.must(f, "POST", "/v1/secrets", d.alice, body, http.StatusNotFound)
 }
 
 func (d *drive) secretUse() {
 	f := d.function(endpoint.SecretUse)
-	body := doc{"ref": hub.PushSecretRef}
+	body := doc{"agent": "bot", "ref": hub.PushSecretRef}
 	d.strangers(f, endpoint.SecretUse, body)
 	d.replaced()
 	for range 2 {
-		d.must(f, "POST", "/v1/agents/bot/secrets/use", d.alice, body, http.StatusNoContent)
+		d.must(f, "POST", "/v1/secrets/use", d.alice, body, http.StatusNoContent)
 	}
 }
 
 func (d *drive) secretRemove() {
 	f := d.function(endpoint.SecretRemove)
-	body := doc{"ref": hub.PushSecretRef}
+	body := doc{"agent": "bot", "ref": hub.PushSecretRef}
 	d.strangers(f, endpoint.SecretRemove, body)
-	d.must(f, "POST", "/v1/agents/bot/secrets/remove", d.alice, body, http.StatusNoContent)
-	d.must(f, "POST", "/v1/agents/bot/secrets/remove", d.alice, body, http.StatusNotFound)
+	d.must(f, "POST", "/v1/secrets/remove", d.alice, body, http.StatusNoContent)
+	d.must(f, "POST", "/v1/secrets/remove", d.alice, body, http.StatusNotFound)
 }
 
 // sendAgain begins another round of what is owed, and is refused where there is nothing to send.

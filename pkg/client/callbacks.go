@@ -77,11 +77,12 @@ func (c *Client) ReadAgent(ctx context.Context, id string) (*AgentDetail, error)
 // the host shows the agent's challenge, unless the proof is ProofPerson.
 func (c *Client) BindHost(ctx context.Context, id, host string, proof Proof) (*CallbackHost, error) {
 	body := struct {
+		Agent string `json:"agent"`
 		Host  string `json:"host"`
 		Proof Proof  `json:"proof"`
-	}{host, proof}
+	}{id, host, proof}
 	var bound CallbackHost
-	if err := c.send(ctx, request{name: endpoint.HostBind, ids: []string{id}, into: &bound, repeat: true}, body); err != nil {
+	if err := c.send(ctx, request{name: endpoint.HostBind, into: &bound, repeat: true}, body); err != nil {
 		return nil, err
 	}
 	return &bound, nil
@@ -90,9 +91,10 @@ func (c *Client) BindHost(ctx context.Context, id, host string, proof Proof) (*C
 // UnbindHost takes a host from an agent: none of the agent's credentials goes there any more.
 func (c *Client) UnbindHost(ctx context.Context, id, host string) error {
 	body := struct {
-		Host string `json:"host"`
-	}{host}
-	return c.send(ctx, request{name: endpoint.HostUnbind, ids: []string{id}, repeat: true}, body)
+		Agent string `json:"agent"`
+		Host  string `json:"host"`
+	}{id, host}
+	return c.send(ctx, request{name: endpoint.HostUnbind, repeat: true}, body)
 }
 
 // SetSecret gives an agent a secret under a name: the value, or one that the hub makes where it is empty. The first of its
@@ -100,15 +102,16 @@ func (c *Client) UnbindHost(ctx context.Context, id, host string) error {
 // then; a time that is past means at once. It is not repeated when its answer was lost: set another.
 func (c *Client) SetSecret(ctx context.Context, id, ref, value string, from time.Time) (*NewSecret, error) {
 	body := struct {
+		Agent string `json:"agent"`
 		Ref   string `json:"ref"`
 		Value string `json:"value,omitzero"`
 		From  string `json:"from,omitzero"`
-	}{Ref: ref, Value: value}
+	}{Agent: id, Ref: ref, Value: value}
 	if !from.IsZero() {
 		body.From = ma2h.FormatTime(from)
 	}
 	var made NewSecret
-	if err := c.send(ctx, request{name: endpoint.SecretAdd, ids: []string{id}, into: &made}, body); err != nil {
+	if err := c.send(ctx, request{name: endpoint.SecretAdd, into: &made}, body); err != nil {
 		return nil, err
 	}
 	return &made, nil
@@ -117,9 +120,10 @@ func (c *Client) SetSecret(ctx context.Context, id, ref, value string, from time
 // UseSecretNow has the next secret of this name used from now on.
 func (c *Client) UseSecretNow(ctx context.Context, id, ref string) error {
 	body := struct {
-		Ref string `json:"ref"`
-	}{ref}
-	return c.send(ctx, request{name: endpoint.SecretUse, ids: []string{id}, repeat: true}, body)
+		Agent string `json:"agent"`
+		Ref   string `json:"ref"`
+	}{id, ref}
+	return c.send(ctx, request{name: endpoint.SecretUse, repeat: true}, body)
 }
 
 // RemoveSecret ends all secrets of a name. Callbacks that name it fail from then on.
@@ -134,10 +138,11 @@ func (c *Client) RemoveNextSecret(ctx context.Context, id, ref string) error {
 
 func (c *Client) removeSecret(ctx context.Context, id, ref, only string) error {
 	body := struct {
-		Ref  string `json:"ref"`
-		Only string `json:"only,omitzero"`
-	}{ref, only}
-	return c.send(ctx, request{name: endpoint.SecretRemove, ids: []string{id}}, body)
+		Agent string `json:"agent"`
+		Ref   string `json:"ref"`
+		Only  string `json:"only,omitzero"`
+	}{id, ref, only}
+	return c.send(ctx, request{name: endpoint.SecretRemove}, body)
 }
 
 // SendAgain has the answer of a message pushed again, with the same resolution_id. What the agent has already is refused.

@@ -80,18 +80,19 @@ func product() []Endpoint {
 	}
 }
 
-// callbacks is what people do about where answers go.
+// callbacks is what people do about where answers go. Bodies name the agent: a gateway may not tell two paths of one method
+// apart that have an agent's id, for that may have slashes.
 func callbacks() []Endpoint {
 	agents := Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindAgent, kindDeed), Unwraps: true}
 	read := Access{Get: callers(), List: kinds(kindKey), Unwraps: true}
 	again := Access{Get: callers(kindContent, kindState), Put: kinds(kindDeed, kindState), Erase: kinds(kindContent)}
 	return []Endpoint{
 		{Name: AgentRead, Method: http.MethodGet, Path: "/v1/agents/{agent}", Caller: Person, Access: read},
-		{Name: HostBind, Method: http.MethodPost, Path: "/v1/agents/{agent}/hosts", Caller: Person, Access: agents},
-		{Name: HostUnbind, Method: http.MethodPost, Path: "/v1/agents/{agent}/hosts/remove", Caller: Person, Access: agents},
-		{Name: SecretAdd, Method: http.MethodPost, Path: "/v1/agents/{agent}/secrets", Caller: Person, Access: agents},
-		{Name: SecretUse, Method: http.MethodPost, Path: "/v1/agents/{agent}/secrets/use", Caller: Person, Access: agents},
-		{Name: SecretRemove, Method: http.MethodPost, Path: "/v1/agents/{agent}/secrets/remove", Caller: Person, Access: agents},
+		{Name: HostBind, Method: http.MethodPost, Path: "/v1/hosts", Caller: Person, Access: agents},
+		{Name: HostUnbind, Method: http.MethodPost, Path: "/v1/hosts/remove", Caller: Person, Access: agents},
+		{Name: SecretAdd, Method: http.MethodPost, Path: "/v1/secrets", Caller: Person, Access: agents},
+		{Name: SecretUse, Method: http.MethodPost, Path: "/v1/secrets/use", Caller: Person, Access: agents},
+		{Name: SecretRemove, Method: http.MethodPost, Path: "/v1/secrets/remove", Caller: Person, Access: agents},
 		{Name: SendAgain, Method: http.MethodPost, Path: "/v1/waiting/{id}/send-again", Caller: Person, Access: again},
 	}
 }

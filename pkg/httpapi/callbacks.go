@@ -7,7 +7,7 @@ import (
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
-// What people do about where answers go. Hosts and the names of secrets stand in bodies, for they may be what no path may.
+// What people do about where answers go.
 
 func (s *Server) agentRead(c *call) (any, error) {
 	caller, err := s.caller(c)
@@ -23,14 +23,15 @@ func (s *Server) hostBind(c *call) (any, error) {
 		return nil, err
 	}
 	var body struct {
+		Agent string    `json:"agent"`
 		Host  string    `json:"host"`
 		Proof hub.Proof `json:"proof"`
 	}
-	if err := DecodeClosed(c.body, &body, "host", "proof"); err != nil {
+	if err := DecodeClosed(c.body, &body, "agent", "host", "proof"); err != nil {
 		return nil, err
 	}
 	c.status = http.StatusCreated
-	return c.hub.BindHost(c.r.Context(), caller, c.r.PathValue("agent"), body.Host, body.Proof)
+	return c.hub.BindHost(c.r.Context(), caller, body.Agent, body.Host, body.Proof)
 }
 
 func (s *Server) hostUnbind(c *call) (any, error) {
@@ -39,13 +40,14 @@ func (s *Server) hostUnbind(c *call) (any, error) {
 		return nil, err
 	}
 	var body struct {
-		Host string `json:"host"`
+		Agent string `json:"agent"`
+		Host  string `json:"host"`
 	}
-	if err := DecodeClosed(c.body, &body, "host"); err != nil {
+	if err := DecodeClosed(c.body, &body, "agent", "host"); err != nil {
 		return nil, err
 	}
 	c.status = http.StatusNoContent
-	return nil, c.hub.UnbindHost(c.r.Context(), caller, c.r.PathValue("agent"), body.Host)
+	return nil, c.hub.UnbindHost(c.r.Context(), caller, body.Agent, body.Host)
 }
 
 func (s *Server) secretAdd(c *call) (any, error) {
@@ -54,11 +56,12 @@ func (s *Server) secretAdd(c *call) (any, error) {
 		return nil, err
 	}
 	var body struct {
+		Agent string `json:"agent"`
 		Ref   string `json:"ref"`
 		Value string `json:"value"`
 		From  string `json:"from"` // a time, or now
 	}
-	if err := DecodeClosed(c.body, &body, "ref"); err != nil {
+	if err := DecodeClosed(c.body, &body, "agent", "ref"); err != nil {
 		return nil, err
 	}
 	r := hub.SecretRequest{Ref: body.Ref, Value: body.Value}
@@ -71,7 +74,7 @@ func (s *Server) secretAdd(c *call) (any, error) {
 		return nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/from", "from is a time as in 2026-03-01T10:00:00Z, or now.")
 	}
 	c.status = http.StatusCreated
-	return c.hub.SetSecret(c.r.Context(), caller, c.r.PathValue("agent"), r)
+	return c.hub.SetSecret(c.r.Context(), caller, body.Agent, r)
 }
 
 func (s *Server) secretUse(c *call) (any, error) {
@@ -80,13 +83,14 @@ func (s *Server) secretUse(c *call) (any, error) {
 		return nil, err
 	}
 	var body struct {
-		Ref string `json:"ref"`
+		Agent string `json:"agent"`
+		Ref   string `json:"ref"`
 	}
-	if err := DecodeClosed(c.body, &body, "ref"); err != nil {
+	if err := DecodeClosed(c.body, &body, "agent", "ref"); err != nil {
 		return nil, err
 	}
 	c.status = http.StatusNoContent
-	return nil, c.hub.UseSecretNow(c.r.Context(), caller, c.r.PathValue("agent"), body.Ref)
+	return nil, c.hub.UseSecretNow(c.r.Context(), caller, body.Agent, body.Ref)
 }
 
 func (s *Server) secretRemove(c *call) (any, error) {
@@ -95,14 +99,15 @@ func (s *Server) secretRemove(c *call) (any, error) {
 		return nil, err
 	}
 	var body struct {
-		Ref  string          `json:"ref"`
-		Only hub.SecretState `json:"only"`
+		Agent string          `json:"agent"`
+		Ref   string          `json:"ref"`
+		Only  hub.SecretState `json:"only"`
 	}
-	if err := DecodeClosed(c.body, &body, "ref"); err != nil {
+	if err := DecodeClosed(c.body, &body, "agent", "ref"); err != nil {
 		return nil, err
 	}
 	c.status = http.StatusNoContent
-	return nil, c.hub.RemoveSecret(c.r.Context(), caller, c.r.PathValue("agent"), body.Ref, body.Only)
+	return nil, c.hub.RemoveSecret(c.r.Context(), caller, body.Agent, body.Ref, body.Only)
 }
 
 func (s *Server) sendAgain(c *call) (any, error) {

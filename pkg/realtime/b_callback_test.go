@@ -17,18 +17,18 @@ import (
 // callbacksOf does once all that people do about where answers go.
 func (s *server) callbacksOf(bot *caller) {
 	s.t.Helper()
-	s.owner.call(endpoint.HostBind, doc{"host": "Callback.example:8443", "proof": "person"}, bot.id).is(http.StatusCreated).
+	s.owner.call(endpoint.HostBind, doc{"agent": bot.id, "host": "Callback.example:8443", "proof": "person"}).is(http.StatusCreated).
 		shows("/host", "callback.example:8443", "/proof", "person", "/by", s.owner.actor)
-	s.owner.call(endpoint.SecretAdd, doc{"ref": "env:NEXT"}, bot.id).is(http.StatusCreated).shows("/ref", "env:NEXT")
-	s.owner.call(endpoint.SecretAdd, doc{"ref": "env:NEXT", "value": "a-secret-of-mine"}, bot.id).is(http.StatusCreated).lacks("/value")
+	s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": "env:NEXT"}).is(http.StatusCreated).shows("/ref", "env:NEXT")
+	s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": "env:NEXT", "value": "a-secret-of-mine"}).is(http.StatusCreated).lacks("/value")
 	read := s.owner.call(endpoint.AgentRead, nil, bot.id).is(http.StatusOK).shows("/id", bot.id)
 	secrets, _ := read.at("/secrets").([]any)
 	if len(secrets) != 3 || lookUp(secrets[1], "/until") != lookUp(secrets[2], "/from") || lookUp(secrets[2], "/state") != "next" {
 		s.t.Errorf("the secrets are %v, want one of the agent's, and one that another will replace", secrets)
 	}
-	s.owner.call(endpoint.SecretUse, doc{"ref": "env:NEXT"}, bot.id).is(http.StatusNoContent)
-	s.owner.call(endpoint.SecretRemove, doc{"ref": "env:NEXT"}, bot.id).is(http.StatusNoContent)
-	s.owner.call(endpoint.HostUnbind, doc{"host": "callback.example:8443"}, bot.id).is(http.StatusNoContent)
+	s.owner.call(endpoint.SecretUse, doc{"agent": bot.id, "ref": "env:NEXT"}).is(http.StatusNoContent)
+	s.owner.call(endpoint.SecretRemove, doc{"agent": bot.id, "ref": "env:NEXT"}).is(http.StatusNoContent)
+	s.owner.call(endpoint.HostUnbind, doc{"agent": bot.id, "host": "callback.example:8443"}).is(http.StatusNoContent)
 	read = s.owner.call(endpoint.AgentRead, nil, bot.id).is(http.StatusOK)
 	same(s.t, "what is left", []any{read.at("/hosts"), read.at("/secret_refs")}, []any{[]any{}, []any{hub.PushSecretRef}})
 
@@ -68,7 +68,7 @@ func TestB78_EverySchemeIsSignedByItsKey(t *testing.T) {
 		bot, token := s.agent("bot"), "the-token-of-the-receiver"
 		s.nobody().call(endpoint.Discovery, nil).is(http.StatusOK).
 			shows("/callback_auth_schemes", []any{"hmac", "bearer", "apikey"}, "/signature_algs", []any{"hmac-sha256", "ed25519"})
-		s.owner.call(endpoint.SecretAdd, doc{"ref": "env:TOKEN", "value": token}, bot.id).is(http.StatusCreated)
+		s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": "env:TOKEN", "value": token}).is(http.StatusCreated)
 		for scheme, want := range map[string]http.Header{
 			"bearer": {"Authorization": {"Bearer " + token}}, "apikey": {"X-Api-Key": {token}}, "hmac": {},
 		} {
@@ -98,7 +98,7 @@ func TestB78_EverySchemeIsSignedByItsKey(t *testing.T) {
 func TestB78_ASecretIsReplacedWithOverlap(t *testing.T) {
 	onEngines(t, func(s *server) {
 		bot, in := s.agent("bot"), s.callback()
-		next := s.owner.call(endpoint.SecretAdd, doc{"ref": hub.PushSecretRef}, bot.id).is(http.StatusCreated).str("/value")
+		next := s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": hub.PushSecretRef}).is(http.StatusCreated).str("/value")
 		signers := func() []string {
 			var by []string
 			for _, a := range in.attempts() {
@@ -112,7 +112,7 @@ func TestB78_ASecretIsReplacedWithOverlap(t *testing.T) {
 		}
 		s.answered(bot, in)
 		s.until("a push comes", func() bool { return len(in.attempts()) == 1 })
-		s.owner.call(endpoint.SecretUse, doc{"ref": hub.PushSecretRef}, bot.id).is(http.StatusNoContent)
+		s.owner.call(endpoint.SecretUse, doc{"agent": bot.id, "ref": hub.PushSecretRef}).is(http.StatusNoContent)
 		s.answered(bot, in)
 		s.until("another push comes", func() bool { return len(in.attempts()) == 2 })
 		same(s.t, "who signed", signers(), []string{"old", "next"})
@@ -147,18 +147,18 @@ func TestB78_SentAgainIsTheSameResponse(t *testing.T) {
 func TestB79_CredentialsGoToBoundHostsOnly(t *testing.T) {
 	onEngines(t, func(s *server) {
 		bot := s.agent("bot")
-		s.owner.call(endpoint.SecretAdd, doc{"ref": "env:TOKEN"}, bot.id).is(http.StatusCreated)
+		s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": "env:TOKEN"}).is(http.StatusCreated)
 		callback := func(url string) edit {
 			return set("/request/callback", doc{"url": url, "auth": doc{"scheme": "bearer", "token_ref": "env:TOKEN"}})
 		}
 		const host = "agent.callback.invalid" // which no DNS knows
 		ask := func(url string) *answer { return bot.submit(s.ask(callback(url))) }
 		ask("https://"+host+"/x").refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/request/callback/url")
-		s.owner.call(endpoint.HostBind, doc{"host": host, "proof": "well-known"}, bot.id).
+		s.owner.call(endpoint.HostBind, doc{"agent": bot.id, "host": host, "proof": "well-known"}).
 			refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/proof")
-		s.owner.call(endpoint.HostBind, doc{"host": host, "proof": "dns"}, bot.id).
+		s.owner.call(endpoint.HostBind, doc{"agent": bot.id, "host": host, "proof": "dns"}).
 			refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/proof")
-		s.owner.call(endpoint.HostBind, doc{"host": host, "proof": "person"}, bot.id).is(http.StatusCreated)
+		s.owner.call(endpoint.HostBind, doc{"agent": bot.id, "host": host, "proof": "person"}).is(http.StatusCreated)
 		for _, url := range []string{
 			"https://" + host + ":8443/x", "https://x." + host + "/x", "https://callback.invalid/x", "https://" + host + "./x",
 			"http://" + host + "/x", "https://" + host + "@evil.invalid/x",
@@ -166,11 +166,11 @@ func TestB79_CredentialsGoToBoundHostsOnly(t *testing.T) {
 			ask(url).refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/request/callback/url")
 		}
 		for _, inside := range []string{"10.0.0.1", "127.0.0.1", "169.254.169.254", "[::ffff:10.0.0.1]", "localhost", "2130706433", host + "."} {
-			s.owner.call(endpoint.HostBind, doc{"host": inside, "proof": "person"}, bot.id).
+			s.owner.call(endpoint.HostBind, doc{"agent": bot.id, "host": inside, "proof": "person"}).
 				refused(http.StatusUnprocessableEntity, ma2h.CodeInvalidField, "/host")
 		}
 		id := ask("https://" + host + "/x").is(http.StatusAccepted).str("/id")
-		s.owner.call(endpoint.HostUnbind, doc{"host": host}, bot.id).is(http.StatusNoContent)
+		s.owner.call(endpoint.HostUnbind, doc{"agent": bot.id, "host": host}).is(http.StatusNoContent)
 		s.owner.answers(id, "approve").is(http.StatusOK)
 		s.until("it is given up", func() bool { return s.read(id).at("/callback/state") == "given_up" })
 		same(s.t, "what was tried", s.tried(id), []string{"unbound"})
@@ -206,10 +206,10 @@ func TestB78_EveryFailureIsToldApart(t *testing.T) {
 				s.t.Errorf("what was tried = %v, want %s", got, want)
 			}
 		}
-		s.owner.call(endpoint.SecretAdd, doc{"ref": "env:SHORT"}, bot.id).is(http.StatusCreated)
+		s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": "env:SHORT"}).is(http.StatusCreated)
 		in := s.callback()
 		id := bot.accepted(s.ask(in.pushed(), set("/request/callback/auth/secret_ref", "env:SHORT")))
-		s.owner.call(endpoint.SecretRemove, doc{"ref": "env:SHORT"}, bot.id).is(http.StatusNoContent)
+		s.owner.call(endpoint.SecretRemove, doc{"agent": bot.id, "ref": "env:SHORT"}).is(http.StatusNoContent)
 		s.owner.answers(id, "approve").is(http.StatusOK)
 		s.until("it is given up", func() bool { return s.read(id).at("/callback/state") == "given_up" })
 		same(s.t, "what was tried", s.tried(id), []string{"no_key"})

@@ -190,7 +190,7 @@ func TestWhereThereIsNothing(t *testing.T) {
 			{http.MethodGet, "/v1/agents/bot/rotate", "POST"}, {http.MethodGet, "/v1/agents/no%2Fpe/rotate", "POST"},
 			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
 			{http.MethodPatch, "/v1/agents/bot", "DELETE, GET, HEAD"}, {http.MethodPut, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
-			{http.MethodGet, "/v1/agents/no%2Fpe/hosts", "POST"}, {http.MethodDelete, "/v1/agents/bot/secrets/use", "POST"},
+			{http.MethodGet, "/v1/hosts", "POST"}, {http.MethodDelete, "/v1/secrets/use", "POST"},
 			{http.MethodGet, "/v1/waiting/msg_1/send-again", "POST"},
 		} {
 			a := s.send(request{method: c.method, path: c.path, token: bot.token}).
