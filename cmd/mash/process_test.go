@@ -175,3 +175,12 @@ func question(agent, key string) map[string]any {
 		"request":         map[string]any{"mode": "confirm", "allowed_resolvers": []any{"human:owner"}},
 	}
 }
+
+func textOf(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

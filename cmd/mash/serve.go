@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
@@ -33,6 +34,8 @@ type serveFlags struct {
 	control   bool
 	rate      int
 	urlFile   string
+	metrics   string
+	drain     time.Duration
 	logLevel  slog.Level
 }
 
@@ -48,6 +51,11 @@ func serveCommand(flags *flag.FlagSet) action {
 	flags.StringVar(&f.publicURL, "public-url", "", "")
 	flags.BoolVar(&f.control, "conformance", false, "")
 	flags.IntVar(&f.rate, "rate", -1, "")
+	flags.StringVar(&f.metrics, "metrics", "", "")
+	flags.Func("drain", "", func(s string) (err error) {
+		f.drain, err = waitingTime(s)
+		return err
+	})
 	flags.StringVar(&f.urlFile, "url-file", "", "")
 	flags.TextVar(&f.logLevel, "log-level", slog.LevelInfo, "")
 	return func(ctx context.Context, p *program, args []string) error {
@@ -103,7 +111,7 @@ func (f *serveFlags) config(p *program) (localhub.Config, error) {
 	}
 	c := localhub.Config{
 		Folder: at, Listen: f.listen, PublicURL: public, Owner: strings.TrimPrefix(f.owner, "human:"),
-		AllowCallback: *f.allow, Conformance: f.control, Command: p.name,
+		AllowCallback: *f.allow, Conformance: f.control, Command: p.name, Version: ownVersion(), Metrics: f.metrics, Drain: f.drain,
 		Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: f.logLevel})),
 	}
 	c.TLSCert, c.TLSKey = f.tlsCert, f.tlsKey

@@ -19,6 +19,7 @@ func drives() map[endpoint.Name]func(*drive) {
 	return map[endpoint.Name]func(*drive){
 		endpoint.Discovery: open(endpoint.Discovery), endpoint.DiscoveryAlias: open(endpoint.DiscoveryAlias),
 		endpoint.JWKS: open(endpoint.JWKS), endpoint.Healthz: open(endpoint.Healthz),
+		endpoint.Readyz: open(endpoint.Readyz),
 		endpoint.Submit: (*drive).submit, endpoint.Pull: (*drive).pull, endpoint.Cancel: (*drive).cancel,
 		endpoint.Resolve: (*drive).resolve, endpoint.Ack: (*drive).ack,
 		endpoint.Me: (*drive).me, endpoint.Waiting: (*drive).waiting, endpoint.Read: (*drive).read,

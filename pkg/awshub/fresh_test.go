@@ -56,6 +56,7 @@ func TestAFreshDeploymentSaysWhoMakesItsKeysAndThenWorks(t *testing.T) {
 	for name, r := range map[string]reply{
 		"submit": s.send(submit, "POST", "/v1/messages", token, ask("k", confirm, time.Time{})),
 		"jwks":   s.send(jwks, "GET", "/.well-known/jwks.json", "", nil),
+		"readyz": s.send(s.function(endpoint.Readyz), "GET", "/readyz", "", nil),
 	} {
 		if r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, remedy) ||
 			!strings.Contains(r.body, `"unavailable"`) || r.header["Retry-After"] != "30" {

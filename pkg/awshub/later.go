@@ -40,7 +40,7 @@ func (l *later) get(ctx context.Context) (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	if keys, ok := h.Keys.(*keyring.Keyring); ok {
+	if keys, ok := hubKeys(h); ok {
 		if err := keys.Freshen(ctx); err != nil && ctx.Err() == nil { // those at hand still work
 			l.log.ErrorContext(ctx, "the hub's keys were not read again and are tried again", "err", err)
 		}
@@ -60,6 +60,29 @@ func (l *later) opened(ctx context.Context) (*hub.Hub, error) {
 	}
 	l.hub = h
 	return h, nil
+}
+
+// ready says why the hub cannot do its work, by a code: the table does not answer, or the keys do not open. That the table
+// takes writes is not tried: what this function may write says nothing of the others.
+func (l *later) ready(ctx context.Context) string {
+	h, err := l.opened(ctx)
+	if keys, ok := hubKeys(h); err == nil && ok {
+		err = keys.Reload(ctx)
+	}
+	if err == nil {
+		return ""
+	}
+	l.log.ErrorContext(ctx, "the hub is not ready", "err", err)
+	return keyring.Reason(err)
+}
+
+// hubKeys returns the keys of a hub that opens any.
+func hubKeys(h *hub.Hub) (*keyring.Keyring, bool) {
+	if h == nil {
+		return nil, false
+	}
+	keys, ok := h.Keys.(*keyring.Keyring)
+	return keys, ok
 }
 
 // comeBack is how soon somebody may look again who was told that there are no keys.

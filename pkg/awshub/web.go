@@ -51,7 +51,9 @@ func (c Config) opener(a endpoint.Access) func(context.Context) (*hub.Hub, error
 	return func(context.Context) (*hub.Hub, error) { return c.openKeyless() }
 }
 
-func (c Config) api(h *later) *httpapi.Server { return &httpapi.Server{Hub: h.of, Log: c.log()} }
+func (c Config) api(h *later) *httpapi.Server {
+	return &httpapi.Server{Hub: h.of, Log: c.log(), Ready: h.ready}
+}
 
 // oneSegment makes one segment again of an agent's id with a slash in it. An HTTP API of API Gateway, by others' account,
 // decodes a path before it hands it over, %2F included, so that the id seems to be several segments. What stands where an

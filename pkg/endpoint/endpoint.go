@@ -12,12 +12,13 @@ import (
 // Name identifies an endpoint in code, configuration and metrics: lower case, words joined by hyphens.
 type Name string
 
-// The endpoints of the protocol (spec §8.0 to §8.8, §14.3), and the two that only operate the hub.
+// The endpoints of the protocol (spec §8.0 to §8.8, §14.3), and those that only operate the hub.
 const (
 	Discovery      Name = "discovery"       // the capability document (spec §8.0)
 	DiscoveryAlias Name = "discovery-alias" // the same under its longer name
 	JWKS           Name = "jwks"            // the hub's public signing keys
 	Healthz        Name = "healthz"         // says that the process answers
+	Readyz         Name = "readyz"          // says that the hub can do its work
 	Submit         Name = "submit"          // spec §8.1
 	Pull           Name = "pull"            // spec §8.2
 	Cancel         Name = "cancel"          // spec §8.4

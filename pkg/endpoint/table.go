@@ -43,6 +43,8 @@ func protocol() []Endpoint {
 		{Name: JWKS, Method: http.MethodGet, Path: "/.well-known/jwks.json", Caller: None,
 			Access: Access{List: kinds(kindKey), Unwraps: true}},
 		{Name: Healthz, Method: http.MethodGet, Path: "/healthz", Caller: None},
+		{Name: Readyz, Method: http.MethodGet, Path: "/readyz", Caller: None,
+			Access: Access{List: kinds(kindKey), Unwraps: true}},
 		{Name: Submit, Method: http.MethodPost, Path: "/v1/messages", Caller: Agent, Access: submit},
 		{Name: Pull, Method: http.MethodGet, Path: "/v1/messages/{id}", Caller: Agent, Access: message},
 		{Name: Cancel, Method: http.MethodPost, Path: "/v1/messages/{id}/cancel", Caller: Agent, Access: message},

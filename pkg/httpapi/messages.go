@@ -13,7 +13,6 @@ import (
 )
 
 func (s *Server) discovery(c *call) (any, error) { return c.hub.Capability(), nil }
-func (s *Server) healthz(*call) (any, error)     { return map[string]string{"status": "ok"}, nil }
 
 // jwks answers with the key set, which may be kept for a while: a new key stands in it before it signs.
 func (s *Server) jwks(c *call) (any, error) {

@@ -13,7 +13,7 @@ import (
 
 // Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than endpoints. They are
 // for Mount.
-func Paths() []string { return []string{"/v1/", "/.well-known/", "/healthz"} }
+func Paths() []string { return []string{"/v1/", "/.well-known/", "/healthz", "/readyz"} }
 
 // Mount is mux.Handle for a path. To one that ends in a slash belongs the path without it: otherwise the mux would send
 // whoever asks for that to the other, in HTML.

@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -33,8 +34,17 @@ type Server struct {
 	// Stopping, when closed, ends every wait, so that a process can end without cutting anybody off. Nil means never.
 	Stopping <-chan struct{}
 
+	// Draining, when closed, makes the hub say that it is not ready. Nil means never.
+	Draining <-chan struct{}
+
+	// Ready says why the hub cannot do its work now, by a code, or "" when it can. Nil means that it can. What it says is good
+	// for a moment, so that nobody keeps the hub busy by asking.
+	Ready func(context.Context) (reason string)
+
 	// BodyTimeout is how long a body may take to arrive; zero means 30 s.
 	BodyTimeout time.Duration
+
+	readiness readiness
 }
 
 // handler answers one endpoint; what it returns is written by the caller.
@@ -80,6 +90,7 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.DiscoveryAlias: (*Server).discovery,
 		endpoint.JWKS:           (*Server).jwks,
 		endpoint.Healthz:        (*Server).healthz,
+		endpoint.Readyz:         (*Server).readyz,
 		endpoint.Submit:         (*Server).submit,
 		endpoint.Pull:           (*Server).pull,
 		endpoint.Cancel:         (*Server).cancel,

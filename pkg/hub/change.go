@@ -38,6 +38,7 @@ func (h *Hub) end(
 	}
 	ours = m.state.Response != nil && m.state.Response.ResolutionID == resolutionID
 	if ours {
+		h.observe(&m.state, false)
 		h.announce(ctx, m)
 	}
 	return ours, nil

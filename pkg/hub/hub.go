@@ -20,6 +20,9 @@ type Hub struct {
 	Now       func() time.Time
 	Settings  Settings
 
+	// Observe, when set, is told after each Commit that accepts or ends a message. It must not block.
+	Observe func(Event)
+
 	limiter   *limiter
 	passwords *password.Hasher
 }

@@ -187,6 +187,7 @@ func (h *Hub) create(
 		return nil, fmt.Errorf("write message %s: %w", s.ID, err)
 	}
 	h.limiter.opened(c.Agent.Ref)
+	h.observe(s, true)
 	h.announce(ctx, &message{tail: tail, rec: state, state: *s})
 	h.Bell.Ring(ctx, AccountLane(s.Account))
 	return &Submitted{Ack: h.submitAck(s), Warnings: warnings(e, s)}, nil

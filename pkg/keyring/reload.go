@@ -3,6 +3,7 @@ package keyring
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -85,4 +86,14 @@ func (k *Keyring) reload(ctx context.Context) error {
 	}
 	k.held.Store(opened.held(at))
 	return nil
+}
+
+// Reason is a code for why keys were not read: "keys" when they do not open, else "store".
+func Reason(err error) string {
+	for _, known := range []error{ErrWrongKey, ErrIncomplete, ErrNoKeys} {
+		if errors.Is(err, known) {
+			return "keys"
+		}
+	}
+	return "store"
 }

@@ -18,6 +18,10 @@ type clockwork struct {
 	due  func(context.Context, time.Time, record.Entry, int) ([]record.Entry, error) // Store.Due
 	log  *slog.Logger
 
+	// Both are told what was done, and must not block. Nil ones are told nothing.
+	fired  func(lag time.Duration, err error)
+	looked func(error)
+
 	swept record.Entry // where the next sweep goes on; only run's goroutine sweeps
 
 	mu      sync.Mutex
@@ -62,8 +66,15 @@ func (c *clockwork) Arm(_ context.Context, key record.Key, at time.Time) {
 	}
 }
 
-// run works until ctx is done, and returns when every firing has ended.
+// attemptGrace is how long what is being fired may go on once the clockwork is to end.
+const attemptGrace = 5 * time.Second
+
+// run works until ctx is done, and returns when every firing has ended: those under way get attemptGrace for that, so that an
+// attempt at a callback is neither cut off nor made twice.
 func (c *clockwork) run(ctx context.Context) {
+	working, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	context.AfterFunc(ctx, func() { time.AfterFunc(attemptGrace, cut) })
 	var firing sync.WaitGroup
 	defer firing.Wait()
 	places := make(chan struct{}, workers)
@@ -71,7 +82,7 @@ func (c *clockwork) run(ctx context.Context) {
 	defer sweep.Stop()
 	sweep.Reset(c.sweep(ctx))
 	for {
-		for _, key := range c.take() {
+		for _, due := range c.take() {
 			select {
 			case places <- struct{}{}:
 			case <-ctx.Done():
@@ -79,7 +90,7 @@ func (c *clockwork) run(ctx context.Context) {
 			}
 			firing.Go(func() {
 				defer func() { <-places }()
-				c.work(ctx, key)
+				c.work(working, due)
 			})
 		}
 		next := time.NewTimer(c.untilNext())
@@ -96,12 +107,12 @@ func (c *clockwork) run(ctx context.Context) {
 	}
 }
 
-// take removes the keys whose time has come. One that is being fired is fired once more afterwards instead.
-func (c *clockwork) take() []record.Key {
+// take removes the timers whose time has come. One that is being fired is fired once more afterwards instead.
+func (c *clockwork) take() []timer {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var keys []record.Key
+	var due []timer
 	for len(c.timers) > 0 && !c.timers[0].at.After(now) {
 		t := heap.Pop(&c.timers).(timer)
 		if !c.armed[t.key].Equal(t.at) {
@@ -113,9 +124,9 @@ func (c *clockwork) take() []record.Key {
 			continue
 		}
 		c.busy[t.key] = false
-		keys = append(keys, t.key)
+		due = append(due, t)
 	}
-	return keys
+	return due
 }
 
 func (c *clockwork) untilNext() time.Duration {
@@ -128,8 +139,12 @@ func (c *clockwork) untilNext() time.Duration {
 }
 
 // work fires one key and arms it again for when the hub says.
-func (c *clockwork) work(ctx context.Context, key record.Key) {
+func (c *clockwork) work(ctx context.Context, due timer) {
+	key, lag := due.key, time.Since(due.at)
 	again, err := c.fire(ctx, key)
+	if c.fired != nil {
+		c.fired(lag, err)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			c.log.Error("due work failed and is tried again", "key", key.String(), "err", err)
@@ -155,6 +170,9 @@ func (c *clockwork) work(ctx context.Context, key record.Key) {
 // ended, when there was more than one look takes.
 func (c *clockwork) sweep(ctx context.Context) time.Duration {
 	entries, err := c.due(ctx, time.Now().Add(sweepEvery), c.swept, record.MaxListLimit)
+	if c.looked != nil {
+		c.looked(err)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			c.log.Error("sweep failed and is tried again", "err", err)

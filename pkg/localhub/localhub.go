@@ -10,13 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/callback"
 	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/keyring"
+	"github.com/mash-hub/mash/pkg/metrics"
 	"github.com/mash-hub/mash/pkg/sqlitestore"
 )
 
@@ -34,7 +34,14 @@ type Config struct {
 	Rate          *int           // submits a minute of one agent; nil for the default, 0 for no limit
 	Depth         *int           // open asks and tasks of one agent; nil for the default, 0 for no limit
 	Command       string         // what a person types in a shell to run mash, for hints; empty for mash
-	Log           *slog.Logger
+	Version       string         // of Mash, for whoever reads the metrics
+	Metrics       string         // host:port at which the metrics are served, besides Listen; empty for none
+
+	// Drain is how long a hub that is to end goes on to serve while it says that it is not ready, so that whatever stands
+	// before it sends it no more.
+	Drain time.Duration
+
+	Log *slog.Logger
 }
 
 // DefaultOwner owns what a first start makes, unless another name is given.
@@ -57,7 +64,11 @@ type Server struct {
 	http     *http.Server
 	listener net.Listener
 	clock    *clockwork
-	stopping chan struct{}
+	metrics  *metrics.Metrics
+	watchers net.Listener // of those who read the metrics; nil for none
+	drain    time.Duration
+	draining chan struct{} // closed once the hub is to end
+	stopping chan struct{} // closed when every wait has to
 	release  func()
 	folder   Folder
 	log      *slog.Logger
@@ -83,6 +94,11 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 			return nil, c.Folder.held() // by what listens there, most likely
 		}
 		return nil, err
+	}
+	if c.Metrics != "" {
+		if s.watchers, err = listen(c.Metrics); err != nil {
+			return nil, err
+		}
 	}
 	if s.release, err = c.Folder.hold(); err != nil {
 		return nil, err
@@ -130,6 +146,9 @@ func (c Config) check() error {
 	}
 	if err := c.checkWay(); err != nil {
 		return err
+	}
+	if host, _, err := net.SplitHostPort(c.Metrics); c.Metrics != "" && (err != nil || host == "") {
+		return fmt.Errorf("%q is no address for the metrics; name the host that may be asked for them, such as 127.0.0.1:7421", c.Metrics)
 	}
 	if loopback(c.Listen) {
 		return nil
@@ -196,10 +215,12 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 		return err
 	}
 	s.clock = newClockwork(c.Log)
-	s.Hub = hub.New(s.store, s.keys, pusher, &Bell{}, s.clock, settings)
+	s.metrics = metrics.New(c.Version)
+	s.Hub = hub.New(s.store, s.keys, counted{pusher, s.metrics}, &Bell{}, s.clock, settings)
 	s.Hub.Prover = pusher
 	s.clock.fire, s.clock.due = s.Hub.Fire, s.store.Due
-	s.stopping = make(chan struct{})
+	s.count()
+	s.drain, s.stopping, s.draining = c.Drain, make(chan struct{}), make(chan struct{})
 	s.http = &http.Server{
 		Handler:           behind(c.BehindProxy, s.URL, s.web(c).Handler()),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -221,33 +242,12 @@ func (s *Server) Link(ctx context.Context, next string) (string, error) {
 	return s.URL + "/in/" + token + next, nil
 }
 
-// Run serves until ctx is done, then lets what is under way end, and closes everything.
-func (s *Server) Run(ctx context.Context) error {
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var workers sync.WaitGroup
-	workers.Go(func() { s.clock.run(working) })
-	workers.Go(func() { s.collectGarbage(working) })
-	workers.Go(func() { s.reloadKeys(working) })
-	served := make(chan error, 1)
-	go func() { served <- s.http.Serve(s.listener) }()
-	var err error
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-		err = s.shutdown(ctx)
-	}
-	stop()
-	workers.Wait()
-	s.close()
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
 // web is what the hub serves.
 func (s *Server) web(c Config) Web {
-	w := Web{Hub: s.Hub, BaseURL: s.URL, Log: c.Log, Stopping: s.stopping, Command: c.Command}
+	w := Web{
+		Hub: s.Hub, BaseURL: s.URL, Log: c.Log, Stopping: s.stopping, Draining: s.draining, Command: c.Command, Ready: s.ready, Metrics: s.metrics,
+		ShowMetrics: loopback(c.Listen) && c.PublicURL == "", // where no stranger asks
+	}
 	if c.PublicURL == "" { // the pages may be seen from elsewhere, where folders are nobody's business
 		w.Folder = c.Folder.named()
 	}
@@ -257,59 +257,15 @@ func (s *Server) web(c Config) Web {
 	return w
 }
 
-// shutdown ends every wait, and gives what is under way a few seconds.
-func (s *Server) shutdown(ctx context.Context) error {
-	close(s.stopping)
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-	defer cancel()
-	if err := s.http.Shutdown(grace); err != nil {
-		return s.http.Close()
-	}
-	return nil
-}
-
-// collectGarbage removes what its Erase says is garbage, now and every hour.
-func (s *Server) collectGarbage(ctx context.Context) {
-	every := time.NewTicker(time.Hour)
-	defer every.Stop()
-	for {
-		if _, err := s.store.Sweep(ctx, s.Hub.Now()); err != nil && ctx.Err() == nil {
-			s.log.Error("garbage collection failed and is tried again", "err", err)
-		}
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// keysEvery is how often the hub's keys are read again: from SQLite that costs nothing, and so a rotation is known within
-// the minute.
-const keysEvery = time.Minute
-
-// reloadKeys reads the hub's keys now and then, which another process may have rotated.
-func (s *Server) reloadKeys(ctx context.Context) {
-	every := time.NewTicker(keysEvery)
-	defer every.Stop()
-	for {
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			return
-		}
-		if err := s.keys.Reload(ctx); err != nil && ctx.Err() == nil {
-			s.log.Error("the hub's keys were not read again and are tried again", "err", err)
-		}
-	}
-}
-
 // Close ends a Server that was opened and not run.
 func (s *Server) Close() { s.close() }
 
 func (s *Server) close() {
 	if s.listener != nil {
 		_ = s.listener.Close() // closed already after serving
+	}
+	if s.watchers != nil {
+		_ = s.watchers.Close()
 	}
 	if s.store != nil {
 		if err := s.store.Close(); err != nil {

@@ -20,6 +20,7 @@ func TestEveryEndpointDoesWhatItIsFor(t *testing.T) {
 		capability.shaped(ma2h.KindCapability, ma2h.Newest)
 		s.nobody().call(endpoint.DiscoveryAlias, nil).is(http.StatusOK).shows("", capability.json())
 		s.jwks()
+		s.nobody().call(endpoint.Readyz, nil).is(http.StatusOK).shows("/status", "ready")
 
 		bot := s.agent("bot") // agent-add
 		s.owner.call(endpoint.Me, nil).is(http.StatusOK).shows("/actor", s.owner.actor, "/owner", s.owner.actor)

@@ -1,0 +1,11 @@
+// Command readyz is the Lambda function of the endpoint readyz: GET /readyz.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), "readyz")) }
