@@ -30,6 +30,10 @@ func scenes() []scene {
 	for _, some := range [][]scene{
 		inboxScenes(),
 		messageScenes(),
+		formScenes(),
+		contextScenes(),
+		historyScenes(),
+		agentScenes(),
 		doorScenes(),
 		settingsScenes(),
 		peopleScenes(),
