@@ -260,8 +260,8 @@ func Decode(r record.Record, v any) error {
 	if err := readable(r); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(r.Body, v); err != nil {
-		return fmt.Errorf("decode %s %s: %w", r.Kind, r.Key, err)
+	if json.Unmarshal(r.Body, v) != nil { // whose error may quote what people wrote, and goes to the log
+		return fmt.Errorf("decode %s %s: its body is not of that kind", r.Kind, r.Key)
 	}
 	return nil
 }

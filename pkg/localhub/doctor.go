@@ -93,6 +93,11 @@ func (f Folder) checkFiles() Checkup {
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			fault(path, info.Mode(), "600")
 		}
+		if is, wants := owner(path), owner(f.database()); is != nil && wants != nil && is.Uid != wants.Uid {
+			c.State, c.Says = CheckFault, path+" belongs to another user than the database"
+			c.Do = fmt.Sprintf("run chown %d %s", wants.Uid, path)
+			c.Count++
+		}
 	}
 	return c
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"syscall"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/keyring"
@@ -72,7 +74,7 @@ func (f Folder) rekey(ctx context.Context, step func(string) error) (done Rekeye
 		return done, err
 	}
 	if done.Resumed = keys.Rekeying(); !done.Resumed {
-		if err := replaceKeys(ctx, store, file, step); err != nil {
+		if err := f.replaceKeys(ctx, store, file, step); err != nil {
 			return done, err
 		}
 		if err := keys.Reload(ctx); err != nil {
@@ -96,7 +98,7 @@ func (f Folder) rekey(ctx context.Context, step func(string) error) (done Rekeye
 }
 
 // replaceKeys puts the hub's keys under a new key file, and that in its place.
-func replaceKeys(ctx context.Context, store *sqlitestore.Store, file *keyring.File, step func(string) error) error {
+func (f Folder) replaceKeys(ctx context.Context, store *sqlitestore.Store, file *keyring.File, step func(string) error) error {
 	next, err := file.Next()
 	if err != nil {
 		return err
@@ -105,6 +107,9 @@ func replaceKeys(ctx context.Context, store *sqlitestore.Store, file *keyring.Fi
 		return err
 	}
 	if _, err := next.Wrap(ctx, "", nil); err != nil { // makes the file
+		return err
+	}
+	if err := f.giveAway(f.keyFile() + ".new"); err != nil { // before anything lies under it
 		return err
 	}
 	if err := step("commit"); err != nil {
@@ -117,6 +122,29 @@ func replaceKeys(ctx context.Context, store *sqlitestore.Store, file *keyring.Fi
 		return err
 	}
 	return file.Replace()
+}
+
+// giveAway makes a file that another user, such as root, has made in the folder that of whoever has the database: the hub has
+// to read it.
+func (f Folder) giveAway(path string) error {
+	wants, is := owner(f.database()), owner(path)
+	if wants == nil || is == nil || wants.Uid == is.Uid {
+		return nil
+	}
+	if err := os.Lchown(path, int(wants.Uid), int(wants.Gid)); err != nil {
+		return fmt.Errorf("give %s to the user of the hub: %w; run this as that user", path, err)
+	}
+	return nil
+}
+
+// owner returns whose a file is, nil if that cannot be told.
+func owner(path string) *syscall.Stat_t {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	stat, _ := info.Sys().(*syscall.Stat_t)
+	return stat
 }
 
 // rewrap wraps anew whatever lies in records, and returns in how many.
