@@ -5,8 +5,16 @@
 out=bin/functions/$(go env GOARCH)
 cache=$PWD/.tools/zips/$(go env GOARCH)
 
+# What is not ours is built without inlining, which makes a program smaller by a tenth and its start no slower: what it does
+# in a request is to wait for the network. Our own code, JSON and what encrypts stay as they are.
+small=()
+for packages in github.com/... golang.org/x/net/... golang.org/x/text/... crypto/tls crypto/x509 html/... log/... mime/... net/... text/...; do
+	small+=("-gcflags=$packages=-l")
+done
+small+=(-gcflags=github.com/mash-hub/...= -gcflags=github.com/go-json-experiment/...=)
+
 build() {
-	CGO_ENABLED=0 GOOS=linux go build -tags lambda.norpc -trimpath -buildvcs=false -ldflags '-s -w -buildid=' \
+	CGO_ENABLED=0 GOOS=linux go build "${small[@]}" -tags lambda.norpc -trimpath -buildvcs=false -ldflags '-s -w -buildid=' \
 		-o "$scratch/functions/" ./functions/...
 }
 
