@@ -45,7 +45,7 @@
   const update = (fresh) => {
     latest = fresh;
     document.title = fresh.title;
-    const held = under(), rows = $$(".rows > .row:not(.gone)");
+    const held = under(), rows = $$(".row:not(.gone)"), before = new Set(rows.map((r) => r.dataset.id));
     const anchor = scrollY > 0 && (held?.closest(".row") || rows.find((r) => r.getBoundingClientRect().top >= 0));
     const was = anchor && anchor.getBoundingClientRect().top;
     for (const here of $$("[data-live]")) {
@@ -59,13 +59,15 @@
     }
     if (anchor && anchor.isConnected) scrollBy(0, anchor.getBoundingClientRect().top - was);
     if (article) story($("article", fresh));
+    const news = $$(".row").filter((r) => !before.has(r.dataset.id) && !ended.has(r.dataset.id));
+    if (news.length) say(news.length > 1 ? fill(word.many, news.length) : fill(word.new, words($("h3", news[0]))));
     tick();
   };
 
   // Rows come and go. Those above the pointer only say that they have ended, and new ones come below it.
   const rowsOf = (list, next, held) => {
     const wanted = $$(":scope > .row", next || document.createElement("ul")).filter((r) => !ended.has(r.dataset.id));
-    const ids = new Set(wanted.map((r) => r.dataset.id)), known = {}, news = [];
+    const ids = new Set(wanted.map((r) => r.dataset.id)), known = {};
     const row = held && list.closest(".desk, .list")?.contains(held) && held.closest(".row");
     for (const r of $$(":scope > .row", list)) {
       known[r.dataset.id] = r;
@@ -78,7 +80,6 @@
       while (at?.matches(".gone")) at = at.nextElementSibling;
       const r = known[w.dataset.id] || document.importNode(w, true);
       if (r === at) { at = at.nextElementSibling; continue; }
-      if (!r.isConnected) news.push(words($("h3", r)));
       if (row && list.contains(row) && (!at || !(row.compareDocumentPosition(at) & 4))) {
         if (!r.isConnected) { after.after(r); after = r; }
       } else if (!row || list.contains(row) || row.compareDocumentPosition(list) & 4) {
@@ -87,7 +88,6 @@
         if (focus) focus.focus({preventScroll: true});
       }
     }
-    if (news.length) say(news.length > 1 ? fill(word.many, news.length) : fill(word.new, news[0]));
   };
 
   // A row that has ended says so where it stays, and goes with the next tap elsewhere.
