@@ -11,8 +11,10 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // maxWindows is how many windows are open at a time: as many as the processors of a small machine can draw.
@@ -226,8 +228,25 @@ func (w *window) press(keys string, modifiers ...chromedp.Modifier) {
 	w.do(keyPress(keys, modifiers...))
 }
 
+// keyPress presses keys as a keyboard does: a page that takes a key for itself leaves nothing of it to a field.
+// chromedp.KeyEvent sends the character either way.
 func keyPress(keys string, modifiers ...chromedp.Modifier) chromedp.Action[chromedp.Void] {
-	return chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...))
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for _, r := range keys {
+			events := kb.Encode(r)
+			down, up := events[0], events[len(events)-1]
+			down.Type, down.Text, down.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, events[len(events)-2].Text, events[len(events)-2].UnmodifiedText
+			for _, e := range []*input.DispatchKeyEventParams{down, up} {
+				for _, m := range modifiers {
+					e.Modifiers |= int64(m)
+				}
+				if _, err := cdp.Call(ctx, t, input.DispatchKeyEvent, *e); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // screenshot is a picture of the whole page, in a window that is as high as it.

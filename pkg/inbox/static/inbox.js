@@ -96,7 +96,7 @@
     ended.add(row.dataset.id);
     say(text + " " + words($("h3", row)));
     if (!stays) return row.remove();
-    const focus = row.contains(document.activeElement) && !document.activeElement.matches("textarea");
+    const focus = row.contains(document.activeElement) && !(document.activeElement.matches("textarea") && document.activeElement.value);
     if (typed(row)) text += " " + word.unsent;
     for (const t of $$("textarea", row)) t.readOnly = true;
     row.classList.add("gone");

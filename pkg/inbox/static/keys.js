@@ -35,13 +35,13 @@
   const move = (by) => {
     const all = rows(), at = article ? all.findIndex((r) => r.matches(".current")) : index;
     const row = all[!article && !on?.contains(document.activeElement) ? at : Math.min(Math.max(at + by, 0), all.length - 1)];
-    if (!row || !article) choose(row, true); else if (!row.matches(".current")) $("h3 a", row).click();
+    if (!article) { moved = 0; choose(row, true); } else if (row && !row.matches(".current")) $("h3 a", row).click();
   };
   const answer = (n) => {
     const button = scope() && $$('button[value^="option:"]', scope())[n - 1];
     if (!button || button.disabled || performance.now() - moved < 400) return;
-    const {top, bottom} = button.getBoundingClientRect();
-    if (top < 0 || bottom > innerHeight) button.scrollIntoView({block: "center"}); else button.click();
+    const {top} = button.getBoundingClientRect();
+    if (top < 0 || top > innerHeight - 20) button.scrollIntoView({block: "center"}); else button.click();
   };
   const write = (name, hint) => {
     const from = scope();
