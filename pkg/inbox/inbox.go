@@ -79,6 +79,7 @@ func routes() []route {
 		historyRoutes(),
 		agentRoutes(),
 		liveRoutes(),
+		tryRoutes(),
 		keysRoutes(),
 		doorRoutes(),
 		settingsRoutes(),

@@ -32,6 +32,7 @@ type listView struct {
 	Told    []brief
 	Ended   []brief
 	BaseURL string
+	Try     tryView
 	Age     age
 }
 
@@ -43,12 +44,14 @@ type age struct {
 
 func (v *visit) age(path string) age { return age{AsOf: v.clock.asOf(), Path: path} }
 
-func (v *visit) list() error {
+func (v *visit) list() error { return v.showList(http.StatusOK, tryView{Name: suggestedAgent}) }
+
+func (v *visit) showList(status int, try tryView) error {
 	waiting, err := v.waiting("")
 	if err != nil {
 		return err
 	}
-	view := listView{Waiting: waiting, BaseURL: v.hub.Settings.BaseURL, Age: v.age("/inbox")}
+	view := listView{Waiting: waiting, BaseURL: v.hub.Settings.BaseURL, Try: try, Age: v.age("/inbox")}
 	told, err := v.hub.Told(v.r.Context(), v.caller, maxTold)
 	if err != nil {
 		return err
@@ -69,7 +72,7 @@ func (v *visit) list() error {
 	if p.Notice, err = v.notice(); err != nil {
 		return err
 	}
-	v.render(http.StatusOK, "list", p)
+	v.render(status, "list", p)
 	return nil
 }
 

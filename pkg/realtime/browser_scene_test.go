@@ -38,6 +38,7 @@ func scenes() []scene {
 		settingsScenes(),
 		peopleScenes(),
 		keysScenes(),
+		tryScenes(),
 	} {
 		all = append(all, some...)
 	}

@@ -259,6 +259,6 @@ func TestPages_HeadersAndFiles(t *testing.T) {
 		b.page("/static/nothing.css").is(http.StatusNotFound)
 		b.page("/nothing").is(http.StatusNotFound).says("<html")
 		a := b.do(request{method: http.MethodDelete, path: "/inbox"}).is(http.StatusMethodNotAllowed)
-		same(s.t, "Allow", a.header.Get("Allow"), "GET, HEAD")
+		same(s.t, "Allow", a.header.Get("Allow"), "GET, HEAD, POST")
 	})
 }

@@ -1,0 +1,139 @@
+//go:build browser
+
+package realtime_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// getSnippet presses the button of the empty list. The list of a hub that others use is not empty: there the form is made.
+func (w *window) getSnippet(agent string) {
+	w.t.Helper()
+	w.open("/inbox")
+	if !w.has("form.try") {
+		eval[bool](w, `document.body.insertAdjacentHTML("beforeend", '<form class="try" method="post" action="/inbox">' +
+			document.querySelector("[name=csrf]").outerHTML + '<input id="agent" name="agent"><button>Get</button></form>') || true`)
+	}
+	eval[bool](w, fmt.Sprintf("document.querySelector('#agent').value = %q; true", agent))
+	w.clickThrough("form.try button")
+}
+
+// runSnippet begins to run one as a person would, pasted into a shell or a file.
+func (s *server) runSnippet(way, text string) <-chan string {
+	s.t.Helper()
+	mash, err := buildMash()
+	if err != nil {
+		s.t.Fatalf("build mash: %v\n%s", err, mash)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
+	cmd := exec.CommandContext(ctx, "bash", "-c", text)
+	if way == "go" {
+		cmd = exec.CommandContext(ctx, "go", "run", "-mod=mod", ".")
+		cmd.Dir = s.goModule(text)
+	}
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(mash)+":"+os.Getenv("PATH"))
+	told := make(chan string, 1)
+	t := s.t
+	go func() {
+		defer cancel()
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", way, err, out)
+		}
+		told <- string(out)
+	}()
+	return told
+}
+
+// goModule is a folder with a program in it, and a module that finds this one here.
+func (s *server) goModule(program string) string {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	mod := "module try\n\ngo 1.26.0\n\nrequire github.com/mash-hub/mash v0.0.0\n\nreplace github.com/mash-hub/mash => " + root + "\n"
+	for name, text := range map[string]string{"main.go": program, "go.mod": mod, "go.sum": string(sums)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestBrowser_L14_TheSnippetsRun: each of the three asks as it stands on the page; the ask comes up in the same window, is
+// answered there, and the snippet prints the answer.
+func TestBrowser_L14_TheSnippetsRun(t *testing.T) {
+	onEngines(t, func(s *server) {
+		w := s.window(desktop)
+		w.signIn()
+		agent := "try"
+		if s.shared {
+			agent = unique("try")
+		}
+		w.getSnippet(agent)
+		w.isLive()
+		snippets := map[string]string{}
+		for _, way := range []string{"mash", "curl", "go"} {
+			snippets[way] = w.text("#snippet-" + way)
+			if !strings.Contains(snippets[way], s.url) {
+				s.t.Errorf("the snippet for %s does not say %s:\n%s", way, s.url, snippets[way])
+			}
+		}
+		for way, text := range snippets {
+			before := eval[[]string](w, "[...document.querySelectorAll('.row[data-id]')].map(r => r.dataset.id)")
+			told := s.runSnippet(way, text)
+			fresh := ".row:not(.gone):has(button[value='option:0'])"
+			for _, id := range before {
+				fresh += fmt.Sprintf(":not([data-id=%q])", id)
+			}
+			w.see(way+" asks", fmt.Sprintf("document.querySelector(`%s`)?.textContent.includes('Does this reach you?')", fresh))
+			w.click(fresh + " button[value='option:0']")
+			if said := <-told; !strings.Contains(said, "approve") {
+				s.t.Errorf("%s printed %q, want the answer in it", way, said)
+			}
+		}
+	})
+}
+
+// TestBrowser_L14_AFreshTokenEachTime: of the suggested agent only; another name that is taken says so, and its token stays.
+func TestBrowser_L14_AFreshTokenEachTime(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		w := s.window(phone)
+		w.signIn()
+		w.getSnippet("try")
+		first := w.text("#snippet-mash")
+		w.getSnippet("try")
+		if again := w.text("#snippet-mash"); again == first || !strings.Contains(again, "MASH_TOKEN=mash_") {
+			s.t.Errorf("the second snippet is %q, and the first %q", again, first)
+		}
+		w.getSnippet(bot.id)
+		if !w.has("#agent[aria-invalid]") && !s.shared || w.has("#snippet-mash") {
+			s.t.Error("the name of an agent that there is was taken")
+		}
+		bot.get("/v1/me").is(http.StatusOK)
+	})
+}
+
+func tryScenes() []scene {
+	return []scene{{
+		name: "inbox-snippet", act: func(w *window) {
+			w.getSnippet("try")
+			w.isLive()
+		},
+		set: func(*server) string { return "/inbox" },
+	}}
+}
