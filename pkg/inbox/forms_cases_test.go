@@ -155,7 +155,7 @@ func wrapped(n int, leaf string) string {
 	return s
 }
 
-const presentLabel = "Send this part even if nothing in it is filled in; otherwise it is left out when empty"
+const presentLabel = "Send this part even when it is empty"
 
 func oddCases() []formCase {
 	none := [4]string{}

@@ -165,5 +165,5 @@ func TestAnswersAreShownAsTheFormNamedThem(t *testing.T) {
 	id := r.form(`{"properties":{"c":{"title":"Country","oneOf":[{"const":"de","title":"Germany"},{"const":"uk","title":"Britain"}]},` +
 		`"o":{"title":"Owner","type":"object","properties":{"n":{"title":"Full name","type":"string"}}},"yes":{"title":"Sure?","type":"boolean"}}}`)
 	r.reply(id, url.Values{"do": {"send"}, "f0": {"1"}, "f1.0": {"Ann"}, "f2": {"0"}}).is(http.StatusSeeOther)
-	r.get("/inbox/"+id).says("Country", "Britain", "uk", "Owner", "Full name", "Ann", "Sure?", "Yes")
+	r.get("/inbox/"+id).says("Country", "Britain (uk)", "Owner", "Full name", "Ann", "Sure?", "Yes")
 }

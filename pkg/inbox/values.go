@@ -62,11 +62,16 @@ func (b *builder) answerOf(n *node, f *field, depth int) *data {
 	return b.words.data(n, depth)
 }
 
-// choiceData is a picked choice: what was read on the form, and what the agent gets where that is something else.
+// choiceData is a picked choice: what was read on the form, and what the agent gets where that is something else than yes,
+// no or nothing.
 func (b *builder) choiceData(f *field, n *node, depth int) *data {
 	d := b.words.data(n, depth)
 	for _, c := range f.Choices {
-		if c.value.same(n) && c.Label != d.Text {
+		switch {
+		case !c.value.same(n) || c.Label == d.Text:
+		case n.kind == 't' || n.kind == 'f' || n.kind == 'n':
+			return &data{Kind: "word", Text: c.Label}
+		default:
 			d.Meant = c.Label
 		}
 	}
