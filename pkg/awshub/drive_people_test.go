@@ -150,7 +150,7 @@ func (d *drive) inbox() {
 	old, late, current := d.old("old"), d.late("late"), d.current("open")
 	answer := url.Values{"do": {"option:0"}}
 	_, joining, _ := strings.Cut(d.invited("carol").URL, "/join/")
-	v := &visitor{h: h}
+	v, bot := &visitor{h: h}, "/agents/"+d.hub.AgentRef(d.owner.Account.Ref, "bot")
 	d.goes(v, []step{
 		{"GET", "/", nil, http.StatusSeeOther},
 		{"GET", "/inbox", nil, http.StatusUnauthorized},
@@ -164,6 +164,15 @@ func (d *drive) inbox() {
 		{"POST", "/inbox/" + current, answer, http.StatusSeeOther},
 		{"POST", "/inbox/" + current, answer, http.StatusConflict},
 		{"GET", "/inbox?done=" + current, nil, http.StatusOK},
+		{"GET", "/history", nil, http.StatusOK},
+		{"GET", "/history?agent=bot", nil, http.StatusOK},
+		{"GET", "/agents", nil, http.StatusOK},
+		{"POST", "/agents", url.Values{"id": {"another"}}, http.StatusOK},
+		{"GET", bot, nil, http.StatusOK},
+		{"POST", bot + "/rotate", url.Values{}, http.StatusOK},
+		{"POST", bot + "/hosts", url.Values{"host": {"bot.example"}, "proof": {"person"}}, http.StatusSeeOther},
+		{"POST", bot + "/secrets", url.Values{"name": {"s"}}, http.StatusOK},
+		{"POST", bot + "/revoke", url.Values{}, http.StatusSeeOther},
 		{"GET", "/people", nil, http.StatusOK},
 		{"POST", "/people/invitations", url.Values{"name": {"bob"}, "role": {"member"}}, http.StatusOK},
 		{"GET", "/settings", nil, http.StatusOK},

@@ -44,11 +44,14 @@ func Workers() []Function {
 	sweep.Indexes = []Index{{IndexDue, kinds("due#")}}
 	return []Function{
 		{Inbox, Access{
-			Get:     kinds(kindAccount, kindContent, kindLogin, kindPassword, kindPerson, kindState, kindTries),
+			Get:     kinds(kindAccount, kindAgent, kindContent, kindLogin, kindPassword, kindPerson, kindState, kindTries),
 			List:    kinds(kindKey, kindLogin),
-			Put:     kinds(kindAccount, kindDeed, kindLogin, kindPassword, kindPerson, kindState, kindTries),
+			Put:     kinds(kindAccount, kindAgent, kindDeed, kindLogin, kindPassword, kindPerson, kindState, kindTries),
 			Erase:   kinds(kindContent, kindLogin, kindPassword),
-			Indexes: []Index{{IndexFirst, kinds("done#", "invite#", "open#", "person#", "told#")}}, Unwraps: true,
+			Indexes: []Index{
+				{IndexFirst, kinds("agent#", "done#", "invite#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#")},
+			},
+			Unwraps: true,
 		}},
 		{Sweep, sweep},
 		{Outbox, Access{Arms: true}},
