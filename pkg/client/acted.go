@@ -79,14 +79,14 @@ func (a *Acted) end(key actedKey, succeeded bool) {
 // Handler returns a handler for the callback's URL. It verifies each push and calls act with it, once for each Response
 // even when the hub delivers it again (spec §8.3). It answers
 //   - 204 when act returns nil or did so before;
-//   - 503 when act returns an error, is at work on the Response right now, or the body did not arrive whole: the hub sends
-//     it again;
+//   - 503 when act returns an error, is at work on the Response right now, the body did not arrive whole, or the hub's keys
+//     cannot be fetched: the hub sends it again;
 //   - 401 to what does not verify, 405 to what is no POST, 409 to a delivery that was seen before, and 413 to a body that
 //     is too large: the hub does not send any of these again.
 func (v *Verifier) Handler(act func(ctx context.Context, r *ma2h.Response) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		response, err := v.Verify(req)
-		if err != nil && !errors.Is(err, ErrUnread) {
+		if err != nil && !errors.Is(err, ErrUnread) && !errors.Is(err, ErrNoKeys) {
 			http.Error(w, "not accepted", refusalStatus(req, err)) // why is not the sender's business
 			return
 		}

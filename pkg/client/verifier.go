@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -22,7 +23,12 @@ type Verifier struct {
 	// Secrets are the push secrets of the agent: during a rotation the new and the old one. Empty ones are ignored.
 	Secrets []string
 
-	// PublicKeys are the hub's ed25519 keys, from its JWKS, for hubs that sign with those.
+	// Hub is where the ed25519 keys come from, under which pushes of the schemes bearer and apikey are signed: its JWKS is
+	// fetched when it is first needed, and again, once a minute at most, when a signature is under no key that is known. Nil
+	// for callbacks of the scheme hmac.
+	Hub *Client
+
+	// PublicKeys are ed25519 keys of the hub that are known without that.
 	PublicKeys []ed25519.PublicKey
 
 	// URL is the callback's URL, letter by letter as the request named it: a push to elsewhere does not verify.
@@ -34,16 +40,18 @@ type Verifier struct {
 	once    sync.Once
 	replays signature.Replays
 	acted   Acted
+	hubKeys hubKeys
 }
 
 // The errors of a push whose body was not read.
 var (
 	ErrTooLarge = errors.New("client: the pushed body is too large") // larger than MaxPush, or than the server allows
 	ErrUnread   = errors.New("client: the pushed body did not arrive whole")
+	ErrNoKeys   = errors.New("client: the hub's keys cannot be fetched")
 )
 
-// Verify reads and checks a push. ErrUnread says nothing about the push: answer 503, and the hub sends it again. The
-// other errors are those of package signature, ErrTooLarge, or say that the body is no Response; answer each with a 4xx,
+// Verify reads and checks a push. ErrUnread and ErrNoKeys say nothing about the push: answer 503, and the hub sends it
+// again. The other errors are those of package signature, ErrTooLarge, or say that the body is no Response; answer each with a 4xx,
 // act on nothing, and pull the message instead.
 //
 // Of what it returns, Agent is routing only and not signed: never authorize or look up by it. Defaulted has been set anew
@@ -61,7 +69,7 @@ func (v *Verifier) Verify(r *http.Request) (*ma2h.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.verify(body, headers[0])
+	return v.verify(r.Context(), body, headers[0])
 }
 
 func readPush(from io.Reader) ([]byte, error) {
@@ -75,8 +83,8 @@ func readPush(from io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-func (v *Verifier) verify(body []byte, header string) (*ma2h.Response, error) {
-	ctx, err := signature.Response(body, v.URL)
+func (v *Verifier) verify(ctx context.Context, body []byte, header string) (*ma2h.Response, error) {
+	covered, err := signature.Response(body, v.URL)
 	if err != nil {
 		return nil, fmt.Errorf("verify push: %w", err)
 	}
@@ -87,7 +95,7 @@ func (v *Verifier) verify(body []byte, header string) (*ma2h.Response, error) {
 	if v.Now != nil {
 		now = v.Now
 	}
-	signed, err := ctx.Verify(header, now(), window, v.keys()...)
+	signed, err := v.signed(ctx, covered, header, now(), window)
 	if err != nil {
 		return nil, fmt.Errorf("verify push: %w", err)
 	}
@@ -103,13 +111,40 @@ func (v *Verifier) verify(body []byte, header string) (*ma2h.Response, error) {
 	return &response, nil
 }
 
+// signed verifies a signature under the keys that are known, and where it is under none of them, under those that the hub
+// has by now.
+func (v *Verifier) signed(
+	ctx context.Context, c signature.Context, header string, now time.Time, window time.Duration,
+) (signature.Header, error) {
+	h, err := c.Verify(header, now, window, v.keys()...)
+	if v.Hub == nil || !errors.Is(err, signature.ErrMismatch) {
+		return h, err
+	}
+	hub, fetchErr := v.hubKeys.known(ctx, v.Hub, now)
+	if fetchErr != nil {
+		return h, fetchErr
+	}
+	if h, err = c.Verify(header, now, window, publicKeys(hub)...); !errors.Is(err, signature.ErrMismatch) {
+		return h, err
+	}
+	if hub, again := v.hubKeys.afresh(ctx, v.Hub, now); again {
+		return c.Verify(header, now, window, publicKeys(hub)...)
+	}
+	return h, err
+}
+
+func publicKeys(keys []ed25519.PublicKey) []signature.Verifier {
+	var out []signature.Verifier
+	for _, k := range keys {
+		out = append(out, signature.PublicKey(k))
+	}
+	return out
+}
+
 func (v *Verifier) keys() []signature.Verifier {
 	var keys []signature.Verifier
 	for _, s := range v.Secrets {
 		keys = append(keys, signature.HMAC(s))
 	}
-	for _, k := range v.PublicKeys {
-		keys = append(keys, signature.PublicKey(k))
-	}
-	return keys
+	return append(keys, publicKeys(v.PublicKeys)...)
 }

@@ -76,6 +76,7 @@ type route struct {
 func routes() []route {
 	return slices.Concat(
 		messageRoutes(),
+		callbackRoutes(),
 		historyRoutes(),
 		agentRoutes(),
 		liveRoutes(),

@@ -32,10 +32,12 @@ type messageView struct {
 	Answer  *answerView // nil when the visitor cannot answer
 	Ended   *ended      // nil while it waits
 	Events  []event
-	Age     age
-	Gone    template.HTML // how it ended, in short; empty while it waits
-	Warning template.HTML // why what was sent did not count, or empty
-	Kept    []kept        // what was typed where nothing can be sent any more
+
+	Callback *callbackView
+	Age      age
+	Gone     template.HTML // how it ended, in short; empty while it waits
+	Warning  template.HTML // why what was sent did not count, or empty
+	Kept     []kept        // what was typed where nothing can be sent any more
 }
 
 // taskView is what a task wants done.
@@ -123,7 +125,7 @@ func (v *visit) messageView(m *hub.Reading) *messageView {
 		ID: m.ID, Kind: m.Type, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID),
 		Claims: v.claims(m), Asked: v.clock.at(m.AcceptedAt), Ago: v.clock.ago(m.AcceptedAt), Urgency: urgency(m.Priority),
 		Parts: v.parts(m.Message.Context), Ended: v.ended(m), Events: v.events(m),
-		Age: v.age("/inbox/" + m.ID),
+		Callback: v.callback(m), Age: v.age("/inbox/" + m.ID),
 	}
 	if m.Response != nil {
 		view.Gone = v.words.html("live.ended", v.verdictOfAll(m), v.clock.ago(m.EndedAt))

@@ -44,8 +44,12 @@ func (v *visit) still(state, key string, parts ...any) event {
 // attempts are the tries to push an answer to the agent.
 func (v *visit) attempts(m *hub.Reading) []event {
 	var out []event
+	earlier := 0 // attempts that are not kept any more
+	if m.Callback != nil {
+		earlier = m.Callback.Earlier
+	}
 	for i, a := range m.Attempts {
-		out = append(out, v.said("event.push", i+1, v.attempt(a), v.clock.at(a.At)))
+		out = append(out, v.said("event.push", earlier+i+1, v.attempt(a), v.clock.at(a.At)))
 	}
 	return out
 }
