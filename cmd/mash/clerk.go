@@ -17,6 +17,15 @@ type clerk interface {
 	RevokeAgent(ctx context.Context, id string) error
 	ListAgents(ctx context.Context) ([]client.Agent, error)
 	Me(ctx context.Context) (client.Me, error)
+
+	ReadAgent(ctx context.Context, id string) (*client.AgentDetail, error)
+	BindHost(ctx context.Context, id, host string, proof client.Proof) (*client.CallbackHost, error)
+	UnbindHost(ctx context.Context, id, host string) error
+	SetSecret(ctx context.Context, id, ref, value string, from time.Time) (*client.NewSecret, error)
+	UseSecretNow(ctx context.Context, id, ref string) error
+	RemoveSecret(ctx context.Context, id, ref string) error
+	RemoveNextSecret(ctx context.Context, id, ref string) error
+	SendAgain(ctx context.Context, id string) error
 }
 
 // desk is a clerk with what it takes to work with it.

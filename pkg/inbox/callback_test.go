@@ -93,7 +93,7 @@ func TestAPersonSendsAnAnswerAgain(t *testing.T) {
 	to.answer = hub.PushResult{Status: 204}
 	r.pass(time.Second)
 	r.fire(id)
-	r.get("/inbox/" + id).says("was pushed to bot.example", "Push 2:").lacks("Send again")
+	r.get("/inbox/"+id).says("was pushed to bot.example", "Push 2:").lacks("Send again")
 	if to.got != 2 {
 		t.Errorf("%d attempts, want 2", to.got)
 	}
