@@ -72,7 +72,7 @@ func everyWayToFail() map[string]failing {
 		"half an answer":          {handle: hijacked("HTTP/1.1 200 OK\r\nContent-"), want: "malformed", words: "no whole answer"},
 		"huge header":             {handle: answering(200, "X", strings.Repeat("x", 100<<10)), want: "too_long", words: "had no end"},
 		"wrong certificate":       {handle: answering(200), tls: true, want: "tls", words: "certificate"},
-		"nobody listens":          {url: "http://" + nobody(), want: "connect", words: "nobody listens"},
+		"nobody listens":          {url: "http://" + deadEnd(), want: "connect", words: "nobody listens"},
 		"name that leads nowhere": {url: "https://nobody.callback.example/", want: "dns", words: "leads nowhere"},
 		"redirect":                {handle: answering(307, "Location", "/elsewhere"), want: "307", tries: 1, words: "which sends the hub elsewhere"},
 		"404":                     {handle: answering(404), want: "404", tries: 1, words: "answered 404"},
@@ -88,8 +88,8 @@ func everyWayToFail() map[string]failing {
 	}
 }
 
-// nobody is an address at which nobody listens.
-func nobody() string {
+// deadEnd is an address at which nobody listens.
+func deadEnd() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
