@@ -42,6 +42,7 @@ func furnished(t *testing.T) (folder string, ids map[string]string) {
 	must(err)
 	_, err = s.Link(ctx, "")
 	must(err)
+	must(peopled(t, s))
 	agent := agentCaller(t, s, "bot")
 	ids = map[string]string{}
 	for _, name := range []string{"open", "expiring", "answered"} {
@@ -67,6 +68,42 @@ func furnished(t *testing.T) (folder string, ids map[string]string) {
 	_, err = s.Hub.Resolve(ctx, s.Owner, ids["answered"], body)
 	must(err)
 	return folder, ids
+}
+
+// peopled has people invited, joined, signed in and not, and removed.
+func peopled(t *testing.T, s *localhub.Server) error {
+	t.Helper()
+	browser := hub.Browser{Summary: "Firefox on Linux"}
+	for _, name := range []string{"joined", "removed", "invited"} {
+		made, err := s.Hub.Invite(t.Context(), s.Owner, name, hub.RoleMember)
+		if err != nil {
+			return err
+		}
+		if name == "invited" {
+			continue
+		}
+		token := made.URL[strings.LastIndex(made.URL, "/")+1:]
+		part := strings.Split(token, "_") // mashp_<account>_<person>_<secret>
+		i, err := s.Hub.OpenInvitation(t.Context(), token, part[1], part[2])
+		if err != nil {
+			return err
+		}
+		c, _, err := s.Hub.AcceptInvitation(t.Context(), i, "nobody guesses this "+name, browser)
+		if err != nil {
+			return err
+		}
+		if name == "removed" {
+			if err := s.Hub.RemovePerson(t.Context(), s.Owner, c.Person.Ref); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range []string{"joined", "nobody"} {
+		if _, _, err := s.Hub.SignIn(t.Context(), name, "a wrong guess", browser); err == nil {
+			return errors.New("a wrong password signs in")
+		}
+	}
+	return nil
 }
 
 // agentCaller is an agent of the owner's account.

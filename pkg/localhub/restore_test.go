@@ -67,6 +67,19 @@ func unpacked(t *testing.T, raw []byte) []entry {
 	}
 }
 
+// unzipped is what an archive holds, nil when its checksum does not fit.
+func unzipped(raw []byte) []byte {
+	zipped, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil
+	}
+	all, err := io.ReadAll(zipped)
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
 func packed(t *testing.T, all []entry) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -120,6 +133,9 @@ func TestRestore_BringsBackWhatIsWholeAndNothingElse(t *testing.T) {
 	for at := 12; at < len(whole); at += len(whole) / 40 {
 		flipped := bytes.Clone(whole)
 		flipped[at] ^= 0x10
+		if bytes.Equal(unzipped(flipped), unzipped(whole)) {
+			continue // a bit of padding between two blocks
+		}
 		spoilt[fmt.Sprintf("another byte at %d", at)] = flipped
 	}
 	with := func(name string, change func(all []entry) []entry) {
