@@ -186,6 +186,7 @@ func TestBrowser_NothingMovesUnderThePointer(t *testing.T) {
 			s.until("it is listed", func() bool { return s.waits(id) })
 		}
 		w := s.inboxes(1, desktop)[0]
+		eval[bool](w, fmt.Sprintf("document.querySelector(`%s`).scrollIntoView({block: 'center'}), true", row(mine))) // others may be above
 		box := eval[struct{ X, Y float64 }](w, fmt.Sprintf(
 			"(r => ({X: r.x + r.width / 2, Y: r.y + r.height / 2}))(document.querySelector(`%s`).getBoundingClientRect())", quickButton(mine, 1)))
 		w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X, box.Y))

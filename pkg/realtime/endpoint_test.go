@@ -179,7 +179,7 @@ func TestWhereThereIsNothing(t *testing.T) {
 		bot := s.agent("bot")
 		for _, path := range []string{
 			"/v1", "/v1/", "/v1/nothing", "/v2/messages", "/v1/messages/", "/v1/messages/msg_1/nothing", "/nothing",
-			"/.well-known/nothing", "/v1/inbox", "/v1/sessions", "/_conformance/tenants", "/metrics",
+			"/.well-known/nothing", "/v1/inbox", "/v1/sessions", "/_conformance/tenants",
 		} {
 			bot.get(path).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}
@@ -188,7 +188,7 @@ func TestWhereThereIsNothing(t *testing.T) {
 			{http.MethodPut, "/v1/messages/msg_1/resolve", "POST"}, {http.MethodPost, "/v1/me", "GET, HEAD"},
 			{http.MethodPatch, "/v1/agents", "GET, HEAD, POST"}, {http.MethodGet, "/v1/settings", "PUT"},
 			{http.MethodPost, "/healthz", "GET, HEAD"}, {http.MethodPost, "/.well-known/ma2h", "GET, HEAD"},
-			{http.MethodGet, "/v1/agents/bot/rotate", "POST"}, {http.MethodGet, "/v1/agents/no%2Fpe/rotate", "POST"},
+			{http.MethodPut, "/v1/agents/bot/rotate", "POST"}, {http.MethodPatch, "/v1/agents/no%2Fpe/rotate", "POST"},
 			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
 			{http.MethodPatch, "/v1/agents/bot", "DELETE, GET, HEAD"}, {http.MethodPut, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
 			{http.MethodGet, "/v1/hosts", "POST"}, {http.MethodDelete, "/v1/secrets/use", "POST"},
