@@ -25,6 +25,9 @@ func formScenes() []scene {
 			w.clickThrough(`button[value="more:f3"]`)
 			w.see("the new row has the focus", `document.activeElement.name === 'f3.2'`)
 		}},
+		{name: "form-hostile", set: func(s *server) string {
+			return "/inbox/" + s.sampleAgent("mallory").accepted(s.ask(sampleHostile))
+		}},
 		{name: "form-answered", set: func(s *server) string {
 			path := nested(s)
 			s.signedIn().post(path, url.Values{"do": {"send"}, "f0": {"Ada Lovelace"}, "f1.0": {"St James’s Square 12"}, "f1.1": {"W1"},
@@ -54,6 +57,22 @@ func sampleNested(d doc) {
 			"account":{"type":"string","title":"Account number","x-ma2h-sensitive":true},
 			"newsletter":{"type":"boolean","title":"Newsletter"},
 			"since":{"type":"string","format":"date","title":"Customer since"}}}`)),
+	} {
+		e(d)
+	}
+}
+
+// sampleHostile makes an ask a form that tries to break its page: deep, and with titles that are long, empty or turned round.
+func sampleHostile(d doc) {
+	deep := `{"type":"array","title":"Rows","items":{"type":"string","enum":["` + strings.Repeat("w", 300) + `","b"]}}`
+	for range 12 {
+		deep = `{"type":"object","title":"Level ` + strings.Repeat("x", 60) + `","properties":{"down":` + deep + `,"beside":{"type":"integer"}}}`
+	}
+	for _, e := range []edit{
+		set("/title", "What "+strings.Repeat("long", 40)+" is this?"), lasting, set("/request/mode", "input"),
+		set("/request/schema", json.RawMessage(`{"properties":{"a":{"type":"string","title":"`+strings.Repeat("W", 10_240)+`"},
+			"b":{"type":"string","title":"\u202edlrow <b>","description":"`+strings.Repeat("word ", 400)+`"},"":{"type":"boolean","title":" "},
+			"c":{"type":"string","pattern":"^`+strings.Repeat("[a-z]", 100)+`$"},"deep":`+deep+`}}`)),
 	} {
 		e(d)
 	}
