@@ -57,6 +57,9 @@ const (
 // it. Where there is one of this name, it is a rotation with overlap (spec §9.2): the old one is used until the new one's
 // time has come. One that waited for its time already gives way.
 func (h *Hub) SetSecret(ctx context.Context, c *Caller, id string, r SecretRequest) (*NewSecret, error) {
+	if err := ownerOnly(c); err != nil {
+		return nil, err
+	}
 	if err := r.check(h.now()); err != nil {
 		return nil, err
 	}
