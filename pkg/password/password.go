@@ -3,6 +3,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -49,8 +50,9 @@ type Hasher struct {
 	dummy      string
 }
 
-// New returns a Hasher that makes hashes with these parameters.
+// New returns a Hasher that makes hashes with these parameters, or those of Today where there are none.
 func New(p Parameters) *Hasher {
+	p = cmp.Or(p, Today())
 	h := &Hasher{parameters: p, places: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 	h.dummy = encode(p, make([]byte, saltBytes), make([]byte, keyBytes)) // no password has this key
 	return h

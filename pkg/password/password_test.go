@@ -55,6 +55,9 @@ func TestAHashOfOtherParametersIsOld(t *testing.T) {
 	if !right || !old || err != nil {
 		t.Errorf("Verify of an older hash = %t, old %t, %v; want both true", right, old, err)
 	}
+	if today, err := password.New(password.Parameters{}).Hash(t.Context(), "x"); err != nil || !strings.Contains(today, "$m=19456,t=2,p=1$") {
+		t.Errorf("without parameters a hash is %q, %v; want today's", today, err)
+	}
 	if p := password.Today(); p.MemoryKiB != 19456 || p.Time != 2 || p.Lanes != 1 {
 		t.Errorf("Today() = %+v, want 19 MiB, two passes, one lane", p)
 	}
