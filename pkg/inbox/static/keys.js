@@ -4,6 +4,8 @@
   const $ = (css, from = document) => from.querySelector(css);
   const $$ = (css, from = document) => [...from.querySelectorAll(css)];
   const article = $("article[data-id]"), desk = $(".desk"), word = $("#says")?.dataset || {};
+  const mouse = matchMedia("(any-hover: hover) and (any-pointer: fine)").matches; // where there is one, there are keys
+  if (mouse) document.documentElement.dataset.keys = "";
   const rows = () => $$(article ? ".list .row" : ".desk .row:not(.gone)");
 
   // The row that keys mean is marked, and stays the same one however the list changes.
@@ -23,7 +25,7 @@
     choose(left[Math.min(index, left.length - 1)], focus);
   };
   if (desk) {
-    if (matchMedia("(any-hover: hover) and (any-pointer: fine)").matches) choose(rows()[0]);
+    if (mouse) choose(rows()[0]);
     new MutationObserver(check).observe(desk, {childList: true, subtree: true, attributeFilter: ["class"]});
     for (const type of ["focusin", "pointerdown"]) {
       desk.addEventListener(type, (e) => { const row = e.target.closest(".row:not(.gone)"); if (row && row !== on) choose(row); });
