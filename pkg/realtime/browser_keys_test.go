@@ -103,12 +103,8 @@ func TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk(t *testing.T) {
 			w.press("o")
 			w.see("the message is open", fmt.Sprintf("location.pathname === '/inbox/%s'", id))
 			w.isLive()
-			w.see("the option answers, once it is in sight", `document.querySelectorAll('button.option').length === 6`)
-			w.press("6")
-			if s.read(id).at("/status") == "open" {
-				w.press("6") // the first time it came into sight
-			}
-			bot.ended(id, "answered").shows("/response/response/value", "sun")
+			w.press("2")
+			bot.ended(id, "answered").shows("/response/response/value", "tue")
 			w.see("the list is back", "location.pathname === '/inbox'")
 			w.isLive()
 		})

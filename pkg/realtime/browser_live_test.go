@@ -219,3 +219,76 @@ func TestBrowser_NothingMovesUnderThePointer(t *testing.T) {
 		w.see("the urgent one comes first", fmt.Sprintf("document.querySelector('.row').dataset.id === %q", urgent))
 	})
 }
+
+// TestBrowser_L5_TheOpenMessageSaysThatItEnded: answered elsewhere, its form is closed and what was typed stays.
+func TestBrowser_L5_TheOpenMessageSaysThatItEnded(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		w := s.window(desktop)
+		w.signIn()
+		for _, ask := range []doc{s.ask(choose), s.ask(fillIn)} {
+			id := bot.accepted(ask)
+			w.open("/inbox/" + id)
+			w.isLive()
+			w.do(chromedp.SendKeys(chromedp.CSS("article textarea[name=comment]"), "half a thought"))
+			s.owner.cancelled(bot, id)
+			w.see("it says so", "/Withdrawn, by agent/.test(document.querySelector('article .verdict')?.textContent)")
+			w.see("the buttons are off", "[...document.querySelectorAll('#answer button, #form button')].every(b => b.disabled)")
+			same(s.t, "what was typed", eval[string](w, "document.querySelector('textarea[name=comment]').value"), "half a thought")
+			w.see("the story goes on", "/Withdrawn/.test(document.querySelector('ol.events').textContent)")
+			w.see("the focus is where it was", "document.activeElement.name === 'comment'")
+		}
+	})
+}
+
+// cancelled has an agent withdraw its message.
+func (c *caller) cancelled(by *caller, id string) { c.t.Helper(); by.cancel(id).is(http.StatusOK) }
+
+// TestBrowser_WhatIsTypedSurvivesAnUpdate: text, focus and place, while others come and go.
+func TestBrowser_WhatIsTypedSurvivesAnUpdate(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		var ids []string
+		for range 8 {
+			ids = append(ids, bot.accepted(s.ask(lasting, choose)))
+		}
+		mine := ids[6]
+		w := s.inboxes(1, phone)[0]
+		w.seeRow(openRow(ids[7]))
+		w.click(row(mine) + " summary")
+		w.do(chromedp.SendKeys(chromedp.CSS(row(mine)+" textarea[name=comment]"), "unfinished"))
+		place := func() float64 {
+			return eval[float64](w, fmt.Sprintf("Math.round(document.querySelector(`%s`).getBoundingClientRect().top)", row(mine)))
+		}
+		before := place()
+		urgent := bot.accepted(s.ask(set("/priority", "urgent"), choose))
+		w.seeRow(openRow(urgent))
+		s.owner.answers(ids[0], "ship").is(http.StatusOK)
+		w.seeNo(openRow(ids[0]))
+		same(s.t, "where the row is", place(), before)
+		same(s.t, "what is typed", eval[string](w, "document.activeElement.value"), "unfinished")
+		s.owner.answers(mine, "ship").is(http.StatusOK)
+		w.seeRow(row(mine) + ".gone .verdict")
+		same(s.t, "what is typed, ended elsewhere", eval[string](w, "document.activeElement.value"), "unfinished")
+	})
+}
+
+// TestBrowser_L2_TheLinkIsSignedInAlready: opened once in a browser, it shows the list.
+func TestBrowser_L2_TheLinkIsSignedInAlready(t *testing.T) {
+	onEngines(t, func(s *server) {
+		w := s.window(phone)
+		w.signIn()
+		w.see("the list is there", "document.querySelector('#waiting')")
+		w.isLive()
+	})
+}
+
+// TestBrowser_SignedOutHereIsSignedOutThere: another window of the session shows within seconds how to sign in.
+func TestBrowser_SignedOutHereIsSignedOutThere(t *testing.T) {
+	onEngines(t, func(s *server) {
+		w := s.inboxes(1, desktop)[0]
+		csrf := eval[string](w, "fetch('/settings').then(r => r.text()).then(t => t.match(/name=\"csrf\" value=\"([0-9a-f]+)\"/)[1])")
+		eval[bool](w, fmt.Sprintf("fetch('/signout', {method: 'POST', body: new URLSearchParams({csrf: %q})}).then(() => true)", csrf))
+		w.see("how to sign in", "document.querySelector('h1')?.textContent.includes('not signed in')")
+	})
+}
