@@ -108,7 +108,7 @@ func (h *hubProcess) browse() []string {
 		h.t.Fatal(err)
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	send := func(method, address, cookie, form string) *http.Response {
+	send := func(method, address, cookie, form string) []*http.Cookie {
 		h.t.Helper()
 		req, err := http.NewRequestWithContext(h.t.Context(), method, address, strings.NewReader(form))
 		if err != nil {
@@ -122,12 +122,12 @@ func (h *hubProcess) browse() []string {
 			h.t.Fatal(err)
 		}
 		_ = resp.Body.Close()
-		return resp
+		return resp.Cookies()
 	}
 	found := []string{made.URL[strings.LastIndex(made.URL, "/")+1:]}
 	send("GET", made.URL, "", "")
 	cookie := ""
-	for _, c := range send("POST", made.URL, "", "").Cookies() {
+	for _, c := range send("POST", made.URL, "", "") {
 		cookie += c.Name + "=" + c.Value + "; "
 		if len(c.Value) > 20 {
 			found = append(found, c.Value)

@@ -44,10 +44,10 @@ func Workers() []Function {
 	sweep.Indexes = []Index{{IndexDue, kinds("due#")}}
 	return []Function{
 		{Inbox, Access{
-			Get:     kinds(kindAccount, kindAgent, kindContent, kindLogin, kindPassword, kindPerson, kindState, kindTries),
-			List:    kinds(kindKey, kindLogin),
-			Put:     kinds(kindAccount, kindAgent, kindDeed, kindLogin, kindPassword, kindPerson, kindState, kindTries),
-			Erase:   kinds(kindContent, kindLogin, kindPassword),
+			Get:   kinds(kindAccount, kindAgent, kindContent, kindLogin, kindPassword, kindPerson, kindState, kindTries),
+			List:  kinds(kindKey, kindLogin),
+			Put:   kinds(kindAccount, kindAgent, kindDeed, kindLogin, kindPassword, kindPerson, kindState, kindTries),
+			Erase: kinds(kindContent, kindLogin, kindPassword),
 			Indexes: []Index{
 				{IndexFirst, kinds("agent#", "done#", "invite#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#")},
 			},
