@@ -192,9 +192,11 @@ func (w *window) see(what, js string) {
 	}
 }
 
-// click clicks the first element of a selector, which must be visible, with the mouse, or a finger on a phone.
+// click clicks the first element of a selector, which must be visible, with the mouse, or a finger on a phone. Rows that
+// have just moved up take no click yet.
 func (w *window) click(css string) {
 	w.t.Helper()
+	w.see("the rows stand still", "!('moved' in document.documentElement.dataset)")
 	w.do(chromedp.Click(chromedp.CSS(css), chromedp.NodeVisible))
 }
 

@@ -30,7 +30,7 @@ const tick = () => {
 };
 
 // Where the pointer or a finger is. What is there does not move because of others.
-let x = -1, y = 0, finger = 0, settled = 0;
+let x = -1, y = 0, finger = 0, moved;
 const point = (e) => { x = e.clientX; y = e.clientY; finger = e.pointerType === "mouse" ? Infinity : e.timeStamp; };
 for (const type of ["pointermove", "pointerdown"]) addEventListener(type, point, {passive: true});
 page.addEventListener("pointerleave", () => { x = -1; });
@@ -70,7 +70,7 @@ const rowsOf = (list, next, held) => {
   const row = held && list.closest(".desk, .list")?.contains(held) && held.closest(".row");
   for (const r of $$(":scope > .row", list)) {
     known[r.dataset.id] = r;
-    if (ids.has(r.dataset.id) || r.matches(".gone")) continue;
+    if (ids.has(r.dataset.id) || r.matches(".gone") || r.ariaBusy) continue; // one that is being answered is told what came of it
     leave(r, words($(`[data-id="${r.dataset.id}"] .gone`, latest)) || word.gone,
       row && (r === row || r.compareDocumentPosition(row) & 4) || r.contains(document.activeElement) || typed(r));
   }
@@ -105,11 +105,15 @@ const leave = (row, text, stays) => {
 const release = (but) => {
   const gone = $$(".row.gone").filter((r) => r !== but && !typed(r));
   for (const r of gone) r.remove();
-  if (gone.length) settled = performance.now();
+  if (gone.length) {
+    page.dataset.moved = "";
+    clearTimeout(moved);
+    moved = setTimeout(() => { delete page.dataset.moved; }, 350);
+  }
   if (latest) update(latest);
 };
 addEventListener("click", (e) => {
-  if (e.isTrusted && e.detail && performance.now() - settled < 350 && e.target.closest(".row button")) {
+  if (e.isTrusted && e.detail && "moved" in page.dataset && e.target.closest(".row button")) {
     e.preventDefault(); // the row came there this moment
   } else setTimeout(release, 0, e.target.closest?.(".row"));
 }, true);
