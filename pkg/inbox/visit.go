@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -30,6 +31,9 @@ type visit struct {
 // maxForm is how many bytes of a form are read. An answer of the largest size fits into it however it is encoded.
 const maxForm = 1 << 20
 
+// formTimeout is how long a form may take to arrive.
+const formTimeout = 30 * time.Second
+
 // serve finds out who visits, guards what acts, and writes whatever error comes of it.
 func (in *Inbox) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	setHeaders(w.Header())
@@ -50,6 +54,10 @@ func (v *visit) run(rt route) error {
 	}
 	v.hub = h
 	v.clock = clock{now: h.Now(), words: v.words}
+	var form error // before anybody is recognised: a form may take its time, and its sender be signed out meanwhile
+	if rt.method == http.MethodPost {
+		form = v.readForm()
+	}
 	if err := v.recognise(); err != nil {
 		return err
 	}
@@ -57,7 +65,7 @@ func (v *visit) run(rt route) error {
 		return ma2h.Errorf(ma2h.CodeUnauthenticated, "Sign in first.")
 	}
 	if rt.method == http.MethodPost {
-		if err := v.readForm(rt.open); err != nil {
+		if err := cmp.Or(form, v.checkForm(rt.open)); err != nil {
 			return err
 		}
 	}
@@ -89,15 +97,26 @@ func (v *visit) authenticator() auth.Authenticator {
 	return auth.Authenticator{Store: v.hub.Store, Now: v.hub.Now}
 }
 
-// readForm reads what a page of ours sent, and nothing else.
-func (v *visit) readForm(open bool) error {
+// readForm reads what was sent, for formTimeout at most.
+func (v *visit) readForm() error {
+	deadline := http.NewResponseController(v.w)
+	_ = deadline.SetReadDeadline(time.Now().Add(formTimeout)) // not every connection has one
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-	if err := v.r.ParseForm(); err != nil {
-		if _, over := errors.AsType[*http.MaxBytesError](err); over {
-			return ma2h.Errorf(ma2h.CodeTooLarge, "The answer is too long.")
-		}
-		return ma2h.Errorf(ma2h.CodeValidationError, "The form did not arrive whole.")
+	err := v.r.ParseForm()
+	if err == nil {
+		_ = deadline.SetReadDeadline(time.Time{})
+		return nil
 	}
+	// What did not come in time is not waited for again: net/http would read on before it sends the answer.
+	_ = deadline.SetReadDeadline(time.Now())
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return ma2h.Errorf(ma2h.CodeTooLarge, "The answer is too long.")
+	}
+	return ma2h.Errorf(ma2h.CodeValidationError, "The form did not arrive whole.")
+}
+
+// checkForm takes what a page of ours sent, and nothing else.
+func (v *visit) checkForm(open bool) error {
 	if !v.ours(open) {
 		return errForged
 	}
