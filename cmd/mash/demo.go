@@ -86,7 +86,11 @@ func whileServing(ctx context.Context, serve, do func(context.Context) error) er
 	err := do(doing)
 	stop()
 	failed := <-served
-	if failed != nil && errors.Is(err, context.Canceled) {
+	switch over := ctx.Err(); {
+	case !errors.Is(err, context.Canceled):
+	case over != nil: // which serve may have seen first
+		err = over
+	case failed != nil:
 		return failed
 	}
 	return errors.Join(err, failed)
