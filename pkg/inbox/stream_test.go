@@ -33,7 +33,7 @@ func (r *rig) stream(browser *http.Client) (events <-chan string, status int) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	resp, err := browser.Do(req)
+	resp, err := browser.Do(req) //nolint:bodyclose // by who reads it, below
 	if err != nil {
 		r.t.Fatal(err)
 	}
