@@ -145,11 +145,7 @@ func (v *visit) agentMessages(view *agentView, id string) error {
 	if err != nil {
 		return err
 	}
-	var summaries []hub.Summary
-	for _, p := range page.Rows {
-		summaries = append(summaries, p.Summary)
-	}
-	messages, err := v.hub.ReadAll(v.r.Context(), v.caller, summaries)
+	messages, err := v.readPage(page)
 	if err != nil {
 		return err
 	}

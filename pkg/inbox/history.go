@@ -136,17 +136,22 @@ func (v *visit) dayOf(name, typed string, view *historyView) time.Time {
 	return t
 }
 
+// readPage reads the messages of a page of history. Those that are gone meanwhile are left out.
+func (v *visit) readPage(page *hub.HistoryPage) ([]*hub.Reading, error) {
+	var summaries []hub.Summary
+	for _, p := range page.Rows {
+		summaries = append(summaries, p.Summary)
+	}
+	return v.hub.ReadAll(v.r.Context(), v.caller, summaries)
+}
+
 // historyPage reads what passes the filter, and puts it under the days on which it ended.
 func (v *visit) historyPage(view *historyView, f hub.HistoryFilter, query url.Values) error {
 	page, err := v.hub.History(v.r.Context(), v.caller, f, query.Get(askCursor), maxHistory)
 	if err != nil {
 		return err
 	}
-	var summaries []hub.Summary
-	for _, p := range page.Rows {
-		summaries = append(summaries, p.Summary)
-	}
-	messages, err := v.hub.ReadAll(v.r.Context(), v.caller, summaries)
+	messages, err := v.readPage(page)
 	if err != nil {
 		return err
 	}
