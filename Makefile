@@ -32,7 +32,7 @@ build: ## build bin/mash
 	@mkdir -p bin
 	@go build -o bin/mash ./cmd/mash
 
-test: ## every test that can run here; Go and make are enough
+test: ## the tests; Go and make are enough, more where Python is
 	@tools/test.sh
 
 check: ## what CI runs; what is missing fails (CASES=folder adds to it)

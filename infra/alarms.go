@@ -37,6 +37,8 @@ func (s *stack) alarmsOfRequests() []alarm {
 				"After a deployment, roll back; before the first bootstrap, run mash-aws bootstrap."},
 		{name: "RefusedPulls", metric: s.ofFunction(endpoint.Pull, "Throttles", "Sum"), periods: 2,
 			do: "More pulls wait at once than WaitingPulls allows, so some are refused. Raise it, or have agents use callbacks."},
+		{name: "RefusedDrains", metric: s.ofFunction(endpoint.Drain, "Throttles", "Sum"), periods: 2,
+			do: "More agents wait for mail at once than WaitingDrains allows, so some are refused. Raise it, or have them look now and then."},
 	}
 }
 

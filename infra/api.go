@@ -15,6 +15,9 @@ import (
 
 // addAPI makes the HTTP API without its routes, and with it the hub's address. An API that is made anew has another
 // address, which signatures and cookies are bound to, so its id is pinned.
+//
+// A base path is what a domain is mapped by, or the name of the API's stage. Routes know nothing of either; functions are
+// told the path with it, and take it away.
 func (s *stack) addAPI() {
 	s.api = awsapigatewayv2.NewHttpApi(s.Stack, jsii.String("Api"), &awsapigatewayv2.HttpApiProps{
 		ApiName:                   jsii.String(s.stage.Stack),
@@ -23,9 +26,13 @@ func (s *stack) addAPI() {
 	})
 	pin(s.api.Node().DefaultChild().(awsapigatewayv2.CfnApi), "Api")
 	s.baseURL = s.address()
+	name := "$default" // which has no path
+	if s.stage.Domain == nil && s.stage.Base != "" {
+		name = s.stage.Base[1:]
+	}
 	stage := awsapigatewayv2.NewHttpStage(s.Stack, jsii.String("ApiStage"), &awsapigatewayv2.HttpStageProps{
 		HttpApi:       s.api,
-		StageName:     jsii.String("$default"),
+		StageName:     jsii.String(name),
 		AutoDeploy:    jsii.Bool(true),
 		DomainMapping: s.domain(),
 		Throttle: &awsapigatewayv2.ThrottleSettings{
@@ -41,14 +48,18 @@ func (s *stack) addAPI() {
 
 func (s *stack) address() *string {
 	if d := s.stage.Domain; d != nil {
-		return jsii.String("https://" + d.Name)
+		return jsii.String("https://" + d.Name + s.stage.Base)
 	}
 	if e := s.stage.Emulator; e != nil {
 		return awscdk.Fn_Join(jsii.String(""), &[]*string{
-			jsii.String("http://"), s.api.ApiId(), jsii.String(".execute-api.localhost:" + e.Port)})
+			jsii.String("http://"), s.api.ApiId(), jsii.String(".execute-api.localhost:" + e.Port + s.stage.Base)})
 	}
-	return awscdk.Fn_Join(jsii.String(""), &[]*string{
-		jsii.String("https://"), s.api.ApiId(), jsii.String(".execute-api."), s.Region(), jsii.String("."), s.UrlSuffix()})
+	parts := []*string{
+		jsii.String("https://"), s.api.ApiId(), jsii.String(".execute-api."), s.Region(), jsii.String("."), s.UrlSuffix()}
+	if s.stage.Base != "" {
+		parts = append(parts, jsii.String(s.stage.Base))
+	}
+	return awscdk.Fn_Join(jsii.String(""), &parts)
 }
 
 // domain makes the name of the operator's own, if there is one, for the stage of the API.
@@ -63,7 +74,11 @@ func (s *stack) domain() *awsapigatewayv2.DomainMappingOptions {
 			s.Stack, jsii.String("Certificate"), jsii.String(d.Certificate)),
 		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
 	})
-	return &awsapigatewayv2.DomainMappingOptions{DomainName: s.domainName}
+	mapping := &awsapigatewayv2.DomainMappingOptions{DomainName: s.domainName}
+	if s.stage.Base != "" {
+		mapping.MappingKey = jsii.String(s.stage.Base[1:])
+	}
+	return mapping
 }
 
 // accessFormat is a line of the access log: the route in place of the path, for a path may hold the token of a link, and

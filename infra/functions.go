@@ -37,8 +37,11 @@ type function struct {
 func (s *stack) addFunctions() {
 	for _, e := range endpoint.All() {
 		f := function{name: e.Name, timeout: requestTimeout}
-		if e.Name == endpoint.Pull {
+		switch e.Name {
+		case endpoint.Pull:
 			f.reserved = s.stage.WaitingPulls
+		case endpoint.Drain:
+			f.reserved = s.stage.WaitingDrains
 		}
 		s.addFunction(f, e.Access)
 	}

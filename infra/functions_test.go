@@ -67,16 +67,20 @@ func TestWhoWaitsAndTheSweepHaveTheirConcurrency(t *testing.T) {
 	each(t, func(t *testing.T, s *synthesis) {
 		for _, name := range functionNames() {
 			_, f := s.function(t, name)
-			want := map[endpoint.Name]any{endpoint.Sweep: 1.0, endpoint.Pull: float64(s.Stage.WaitingPulls)}[name]
+			want := map[endpoint.Name]any{
+				endpoint.Sweep: 1.0, endpoint.Pull: float64(s.Stage.WaitingPulls), endpoint.Drain: float64(s.Stage.WaitingDrains),
+			}[name]
 			if got := f.Properties["ReservedConcurrentExecutions"]; got != want {
 				t.Errorf("%s has a concurrency of %v of its own, want %v", name, got, want)
 			}
 		}
 	})
 	t.Run("none reserved", func(t *testing.T) {
-		_, f := made(t, everything).function(t, endpoint.Pull)
-		if got := f.Properties["ReservedConcurrentExecutions"]; got != nil {
-			t.Errorf("without WaitingPulls, pull has a concurrency of %v", got)
+		for _, name := range []endpoint.Name{endpoint.Pull, endpoint.Drain} {
+			_, f := made(t, everything).function(t, name)
+			if got := f.Properties["ReservedConcurrentExecutions"]; got != nil {
+				t.Errorf("without any that wait, %s has a concurrency of %v", name, got)
+			}
 		}
 	})
 }

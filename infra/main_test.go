@@ -79,8 +79,9 @@ var (
 		s := fixed(Production())
 		s.Stack = "Whole"
 		s.Domain = &Domain{Name: "mash.example.com", Certificate: "arn:aws:acm:us-east-1:123456789012:certificate/a"}
+		s.Base = "/tools/mash"
 		s.AlarmTopic = "arn:aws:sns:us-east-1:123456789012:alarms"
-		s.WaitingPulls = 0
+		s.WaitingPulls, s.WaitingDrains = 0, 0
 		return synthesise(s)
 	})
 	oneAtATime sync.Mutex

@@ -21,6 +21,7 @@ func (s *stack) permissions(a endpoint.Access) []awsiam.PolicyStatement {
 		{"dynamodb:Query", a.List},
 		{"dynamodb:PutItem", a.Put},
 		{"dynamodb:DeleteItem", a.Erase},
+		{"dynamodb:ConditionCheckItem", a.Check},
 	} {
 		if len(use.kinds) > 0 {
 			all = append(all, onRecords(use.action, s.table.TableArn(), partsOf(use.kinds)))

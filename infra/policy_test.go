@@ -97,6 +97,7 @@ func (s *synthesis) expected(t *testing.T, f endpoint.Function) []string {
 	add("dynamodb:Query", "Table", parts(a.List))
 	add("dynamodb:PutItem", "Table", parts(a.Put))
 	add("dynamodb:DeleteItem", "Table", parts(a.Erase))
+	add("dynamodb:ConditionCheckItem", "Table", parts(a.Check))
 	for _, i := range a.Indexes {
 		add("dynamodb:Query", "Table/index/"+i.Name, i.Lists)
 	}
@@ -194,7 +195,7 @@ func TestPoliciesDifferWhereRowsDo(t *testing.T) {
 // forms returns what of a row a policy can tell: kinds in one part are one to it.
 func forms(a endpoint.Access) []any {
 	return []any{
-		partsOf(a.Get), partsOf(a.List), partsOf(a.Put), partsOf(a.Erase), a.Indexes, a.Unwraps, a.Arms,
+		partsOf(a.Get), partsOf(a.List), partsOf(a.Put), partsOf(a.Erase), partsOf(a.Check), a.Indexes, a.Unwraps, a.Arms,
 	}
 }
 

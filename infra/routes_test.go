@@ -108,7 +108,7 @@ func TestTheAccessLogHasNeitherPathsNorCallers(t *testing.T) {
 func TestADomainIsTheOnlyAddress(t *testing.T) {
 	t.Parallel()
 	s := made(t, everything)
-	if got := s.Template.Outputs["Url"].Value; got != "https://mash.example.com" {
+	if got := s.Template.Outputs["Url"].Value; got != "https://mash.example.com/tools/mash" {
 		t.Errorf("Url = %v", got)
 	}
 	if s.Template.Resources["Api"].Properties["DisableExecuteApiEndpoint"] != true {
@@ -118,7 +118,14 @@ func TestADomainIsTheOnlyAddress(t *testing.T) {
 	if at(domain.Properties, "DomainNameConfigurations", 0, "SecurityPolicy") != "TLS_1_2" {
 		t.Errorf("the domain takes older TLS: %s", text(domain.Properties))
 	}
-	s.Template.one(t, "AWS::ApiGatewayV2::ApiMapping")
+	_, mapping := s.Template.one(t, "AWS::ApiGatewayV2::ApiMapping")
+	if got := mapping.Properties["ApiMappingKey"]; got != "tools/mash" {
+		t.Errorf("the domain is mapped by %v", got)
+	}
+	_, stage := s.Template.one(t, "AWS::ApiGatewayV2::Stage")
+	if got := stage.Properties["StageName"]; got != "$default" { // whose name is in no path
+		t.Errorf("the stage is %v", got)
+	}
 	for output, attribute := range map[string]string{
 		"DomainTarget": "RegionalDomainName", "DomainTargetZone": "RegionalHostedZoneId",
 	} {
@@ -131,7 +138,23 @@ func TestADomainIsTheOnlyAddress(t *testing.T) {
 		}
 	}
 	_, f := s.function(t, endpoint.Submit)
-	if got := at(f.Properties, "Environment", "Variables", "MASH_BASE_URL"); got != "https://mash.example.com" {
+	if got := at(f.Properties, "Environment", "Variables", "MASH_BASE_URL"); got != "https://mash.example.com/tools/mash" {
 		t.Errorf("MASH_BASE_URL = %v", got)
+	}
+}
+
+func TestWithoutADomainTheBasePathIsTheStage(t *testing.T) {
+	t.Parallel()
+	s := made(t, test)
+	_, stage := s.Template.one(t, "AWS::ApiGatewayV2::Stage")
+	if got := stage.Properties["StageName"]; got != "mash" {
+		t.Errorf("the stage is %v", got)
+	}
+	if got := text(s.Template.Outputs["Url"].Value); !strings.HasSuffix(got, `:4566/mash"]]}`) {
+		t.Errorf("Url = %s", got)
+	}
+	_, f := s.function(t, endpoint.Submit)
+	if diff := cmp.Diff(s.Template.Outputs["Url"].Value, at(f.Properties, "Environment", "Variables", "MASH_BASE_URL")); diff != "" {
+		t.Errorf("MASH_BASE_URL (-Url +got)\n%s", diff)
 	}
 }

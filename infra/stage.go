@@ -23,15 +23,22 @@ type Stage struct {
 	// MemoryMB is the memory of each function; processor time grows with it.
 	MemoryMB int
 
-	// Hub is what the hub itself is told. Its BaseURL is made from Domain or the API and must be empty here.
+	// Hub is what the hub itself is told. Its BaseURL is made from Domain or the API, and Base, and must be empty here.
 	Hub hub.Settings
 
 	// Domain is the name under which people and agents reach the hub. Without one it is the API's own, which goes with it.
 	Domain *Domain
 
+	// Base is the path below which all of the hub lies, such as /mash, so that other things can stand beside it: with a slash
+	// before it and none behind, or empty. Without a Domain it is the name of the API's stage, and one segment.
+	Base string
+
 	// WaitingPulls is how many pulls run at once, most of them waiting, so that those who wait leave room for those who
 	// send. It is reserved: an account needs that many beyond the hundred that must stay free. 0 reserves none.
 	WaitingPulls int
+
+	// WaitingDrains is the same for drains of mailboxes. An agent that listens all the time takes one.
+	WaitingDrains int
 
 	// RequestsPerSecond and Burst are where the API begins to refuse requests, all callers taken together.
 	RequestsPerSecond, Burst int
@@ -86,7 +93,11 @@ func (s Stage) check() error {
 			"the default.", s.Hub.Grace, workTimeout)
 	must(s.Domain == nil || isHost(s.Domain.Name) && strings.HasPrefix(s.Domain.Certificate, "arn:"),
 		"Domain needs a host name and the ARN of a certificate for it.")
+	must(isBase(s.Base), "Base is %q; begin each segment with a slash, and use letters, digits, - and _, or leave it empty.", s.Base)
+	must(!isBase(s.Base) || s.Domain != nil || strings.Count(s.Base, "/") <= 1,
+		"Base is %q; without a Domain it is a stage of the API, and can have one segment.", s.Base)
 	must(s.WaitingPulls >= 0, "WaitingPulls is %d; it cannot be negative.", s.WaitingPulls)
+	must(s.WaitingDrains >= 0, "WaitingDrains is %d; it cannot be negative.", s.WaitingDrains)
 	must(s.RequestsPerSecond > 0 && s.Burst > 0, "RequestsPerSecond and Burst must be at least 1; at 0 nobody gets in.")
 	must(slices.Contains(logDays(), s.LogDays), "LogDays is %d; CloudWatch takes one of %v.", s.LogDays, logDays())
 	must(s.AlarmTopic == "" || strings.HasPrefix(s.AlarmTopic, "arn:"), "AlarmTopic is %q; give its ARN.", s.AlarmTopic)
@@ -101,6 +112,14 @@ const (
 	archARM = "arm64"
 	archAMD = "amd64"
 )
+
+// isBase says whether a path can be both the name of a stage and the key of a mapping, and stand in a URL as it is.
+func isBase(path string) bool {
+	segments := strings.Split(path, "/")
+	return path == "" || segments[0] == "" && !slices.ContainsFunc(segments[1:], func(s string) bool {
+		return s == "" || strings.Trim(s, letters+"0123456789-_") != ""
+	})
+}
 
 func isHost(name string) bool {
 	return strings.Contains(name, ".") && strings.Trim(name, letters+"0123456789-.") == "" && !strings.HasSuffix(name, ".")

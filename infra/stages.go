@@ -19,6 +19,7 @@ func Production() Stage {
 		MemoryMB:          512,
 		Hub:               hub.DefaultSettings(),
 		WaitingPulls:      200,
+		WaitingDrains:     200,
 		RequestsPerSecond: 500,
 		Burst:             1000,
 		LogDays:           30,
@@ -26,7 +27,8 @@ func Production() Stage {
 }
 
 // Test is the stage of the tests in real time, on an emulated AWS: Production with small windows and timeouts, on the
-// architecture of this machine, where the functions run.
+// architecture of this machine, where the functions run, and below a path: mash serve, on which the same tests run, is at the
+// root of its address.
 //
 // Its Grace is shorter than an attempt may last, which no other stage may have. The tests must see the sweep take over
 // within seconds, and it is enough there: their receivers answer at once, so that an attempt is written before its grace is
@@ -40,6 +42,7 @@ func Test(e Emulator) Stage {
 	s.Hub = realtime.Settings()
 	s.Hub.Grace = 2 * time.Second
 	s.LogDays = 1
+	s.Base = "/mash"
 	s.Emulator = &e
 	return s
 }

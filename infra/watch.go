@@ -93,7 +93,8 @@ func (s *stack) addDashboard() {
 			{
 				graph("Requests", s.ofAPI("Count", "Sum"), s.ofAPI("4xx", "Sum"), s.ofAPI("5xx", "Sum")),
 				graph("Answer times, ms", s.ofAPI("Latency", "p50"), s.ofAPI("Latency", "p95"), s.ofAPI("Latency", "p99")),
-				graph("Pulls at once", s.ofFunction(endpoint.Pull, "ConcurrentExecutions", "Maximum")),
+				graph("Pulls and drains at once", s.ofFunction(endpoint.Pull, "ConcurrentExecutions", "Maximum"),
+					s.ofFunction(endpoint.Drain, "ConcurrentExecutions", "Maximum")),
 			},
 			{
 				graph("Errors of functions", errors...), graph("Functions refused for concurrency", throttles...),

@@ -38,6 +38,7 @@ func TestAlarmsLookAtWhatCountsAndSayWhatToDo(t *testing.T) {
 			"NoSweeps":            "AWS/Lambda Invocations Sum <= 0 or missing",
 			"SweepErrors":         "AWS/Lambda Errors Sum > 0",
 			"RefusedPulls":        "AWS/Lambda Throttles Sum > 0",
+			"RefusedDrains":       "AWS/Lambda Throttles Sum > 0",
 		}
 		got := map[string]string{}
 		for name, a := range s.alarms() {
@@ -101,7 +102,8 @@ func TestAlarmsAreAboutTheirOwn(t *testing.T) {
 	of := func(name endpoint.Name) string { id, _ := s.function(t, name); return id }
 	for name, want := range map[string]string{
 		"ServerErrors": "Api", "DeadLetters": queue, "OldStreamRecord": of(endpoint.Outbox), "SweepErrors": of(endpoint.Sweep),
-		"NoSweeps": of(endpoint.Sweep), "RefusedPulls": of(endpoint.Pull), "FailedExpiries": "ExpiryMachine", "LostExpiries": "ExpiryMachine",
+		"NoSweeps": of(endpoint.Sweep), "RefusedPulls": of(endpoint.Pull), "RefusedDrains": of(endpoint.Drain),
+		"FailedExpiries": "ExpiryMachine", "LostExpiries": "ExpiryMachine",
 		"FailedCallbacks": "CallbackMachine", "LostCallbacks": "CallbackMachine",
 	} {
 		if got := refers(at(s.alarms()[name], "Dimensions", 0, "Value")); got != want {

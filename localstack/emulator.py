@@ -99,6 +99,25 @@ def take_crowds() -> None:
     Config.backlog = 4096
 
 
+def keep_stage_in_path() -> None:
+    """An HTTP API of AWS hands over the path of a request as it came, with the name of its stage where that has one in
+    its address. MiniStack takes the name away."""
+    from ministack.services import apigateway
+
+    invoke = apigateway._invoke_lambda_proxy
+    expect(list(inspect.signature(invoke).parameters)[:4] == ["integration", "api_id", "stage", "path"]
+           and inspect.getsource(invoke).count('path,') == 3 and '"rawPath": path' in inspect.getsource(invoke),
+           "how a path reaches a function")
+
+    @functools.wraps(invoke)
+    def invoke_lambda_proxy(integration, api_id, stage, path, *args, **kwargs):
+        if stage != "$default":
+            path = f"/{stage}{path}"
+        return invoke(integration, api_id, stage, path, *args, **kwargs)
+
+    apigateway._invoke_lambda_proxy = invoke_lambda_proxy
+
+
 def main() -> None:
     found = importlib.metadata.version("ministack")
     if found != MADE_FOR:
@@ -107,6 +126,7 @@ def main() -> None:
     wait_less_for_logs()
     take_partial_failures()
     take_crowds()
+    keep_stage_in_path()
     from ministack.app import main as serve
 
     serve()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # make aws-test: deploys the whole stack to an emulated AWS of its own, runs every real-time test on mash serve and on the
-# stack, and fails unless both are the same tests and all of them pass; with BROWSER=yes those of the pages in a real browser
-# too. Then it lets parts of the stack fail, and puts the functions of the commit before beside these. It leaves no process
-# behind.
+# stack, those of the pages in a real browser among them, and fails unless both are the same tests and all of them pass. Then
+# it lets parts of the stack fail, and puts the functions of the commit before beside these. It leaves no process behind.
+# BROWSER=no leaves the browser out.
 . "$(dirname "$0")/parts.sh"
 
 export AWS_HOME=$PWD/.tools/aws-test # beside the one of make aws-up, which stays as it is
@@ -11,11 +11,13 @@ stack=$AWS_HOME-stack.json
 end_emulator() { localstack/down >"$scratch/down" 2>&1 || cat "$scratch/down"; }
 on_exit=(end_emulator cleanup)
 
-tags=()
-if [ -n "${BROWSER:-}" ]; then
-	tags=(-tags browser)
+# Screenshots are pictures for people, and hold nobody to anything.
+flags=(-tags browser -skip '^TestScreenshots$')
+if [ "${BROWSER:-yes}" = no ]; then
+	flags=()
+else
 	missing=$(browser_missing)
-	[ -z "$missing" ] || refuse "The pages in a browser need $missing"
+	[ -z "$missing" ] || refuse "The pages in a browser need $missing; BROWSER=no leaves them out"
 fi
 
 get_axe() { tools/axe.sh >"$scratch/axe-path" && cat "$scratch/axe-path"; }
@@ -23,7 +25,7 @@ get_axe() { tools/axe.sh >"$scratch/axe-path" && cat "$scratch/axe-path"; }
 # Nothing but these two is asked for, and both of them are: the tool that compares them sees to it.
 tests() {
 	env -u MASH_DYNAMO_ENDPOINT -u MASH_REQUIRE_ALL MASH_TEST_STACK="$stack" MASH_AXE="$(cat "$scratch/axe-path" 2>/dev/null)" \
-		"$bin/engines" -list "$AWS_HOME-list" SQLite,AWS -- "${tags[@]}" -count=1 -timeout 20m ./pkg/realtime
+		"$bin/engines" -list "$AWS_HOME-list" SQLite,AWS -- "${flags[@]}" -count=1 -timeout 30m ./pkg/realtime
 }
 
 # nothing_left ends the emulator and looks for what it, or a function on it, has left running.
@@ -44,7 +46,7 @@ nothing_left() {
 end_emulator # of a run that was broken off
 rm -f "$stack"
 go -C tools build -o "../$bin/" ./engines
-if [ -n "${BROWSER:-}" ]; then
+if [ "${BROWSER:-yes}" != no ]; then
 	part 'axe-core' get_axe
 	part 'build bin/mash' go build -o bin/mash ./cmd/mash # which the snippets run
 fi

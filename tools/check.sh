@@ -65,8 +65,7 @@ mkdir "$templates"
 part 'templates of the stack' in_infra "../$bin/gotestcount" -count=1 -timeout 15m ./... -args -templates "$templates"
 part 'cfn-lint' tools/cfn-lint.sh "$templates"
 part 'behaviours' tools/behaviours.sh
-part 'pages in a real browser' tools/browser.sh
-part 'the deployed stack, on an emulated AWS' tools/aws-test.sh
+part 'the deployed stack, on an emulated AWS, and the pages in a real browser, there and on mash serve' tools/aws-test.sh
 part "crash, $rounds rounds" env ROUNDS="$rounds" tools/crash.sh
 
 finish

@@ -21,22 +21,6 @@ else
 	left_out 'the tests of the stack on AWS' 'Node, in which the CDK runs (Debian: nodejs)'
 fi
 
-missing=$(browser_missing)
-if [ -n "$missing" ]; then
-	left_out 'the pages in a real browser' "$missing"
-else
-	part 'pages in a real browser' tools/browser.sh
-fi
-
-# Where the hub is run by many at once, over SQLite, for the emulator would only be waited for. The rest of the tests runs
-# under the race detector in make check.
-if [ "$(go env CGO_ENABLED)" = 1 ] && have "$(go env CC)"; then
-	concurrent=(./pkg/record/... ./pkg/sqlitestore/... ./pkg/hub/... ./pkg/controlapi/... ./pkg/localhub/... ./pkg/realtime/...)
-	part 'race detector on the stores and the hub' \
-		env -u MASH_DYNAMO_ENDPOINT "$bin/gotestcount" -race -timeout 15m "${concurrent[@]}"
-else
-	left_out 'the race detector' 'gcc and the C headers (Debian: gcc libc6-dev)'
-fi
-
-left_out 'lint, cfn-lint, behaviours, crashes and the deployed stack' 'make check, which runs everything'
+left_out 'the pages in a real browser' 'make browser'
+left_out 'the race detector, lint, cfn-lint, behaviours, crashes and the deployed stack' 'make check, which runs everything'
 finish

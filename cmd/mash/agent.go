@@ -123,12 +123,20 @@ func agentRotate(ctx context.Context, p *program, d *desk, f *agentFlags, name s
 	return nil
 }
 
-// orListed turns the error about an agent that is not there into one that says which are.
+// orListed is orListed at the desk.
 func (d *desk) orListed(ctx context.Context, name string, err error) error {
-	if e := ma2h.AsError(err); e == nil || e.Code != ma2h.CodeNotFound {
+	return orListed(ctx, d, name, err)
+}
+
+// orListed turns the error about an agent that is not there into one that says which are.
+func orListed(ctx context.Context, from interface {
+	ListAgents(ctx context.Context) ([]client.Agent, error)
+}, name string, err error,
+) error {
+	if e := ma2h.AsError(err); e == nil || e.Code != ma2h.CodeNotFound && e.Code != ma2h.CodeUnknownDestination {
 		return err
 	}
-	agents, listErr := d.ListAgents(ctx)
+	agents, listErr := from.ListAgents(ctx)
 	if listErr != nil {
 		return err
 	}

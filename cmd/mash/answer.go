@@ -87,7 +87,7 @@ func (p *program) answer(ctx context.Context, c *client.Client, m *client.Readin
 	}
 	what := ""
 	if len(resolve.Value) > 0 {
-		what = " " + cleanLine(valueText(resolve.Value))
+		what = " " + shown(m, resolve.Value)
 	}
 	fmt.Fprintf(p.stdout, "%s%s: %s\n", sentence(string(done.Status)), what, cleanLine(m.Title))
 	return nil
@@ -96,10 +96,15 @@ func (p *program) answer(ctx context.Context, c *client.Client, m *client.Readin
 // decided says what stands already, by whom and since when.
 func decided(m *client.Reading) error {
 	what := ""
-	if d := m.Response.Response; d != nil && len(d.Value) > 0 {
-		what = " The answer is " + cleanLine(valueText(d.Value)) + "."
+	if d := m.Response.Response; d != nil {
+		if len(d.Value) > 0 || len(m.Withheld) > 0 {
+			what = " The answer is " + shown(m, d.Value) + "."
+		}
+		if d.Comment != "" {
+			what += " The comment is: " + cleanLine(d.Comment)
+		}
 	}
-	return fmt.Errorf("this has ended already. %s%s", ended(m.Response), what)
+	return fmt.Errorf("this has ended already. %s%s", verdict(m.Response, m.EndedBy, m.EndedAt), what)
 }
 
 // resolve builds what is sent.

@@ -38,13 +38,17 @@ func (p *program) sayBackup(file string, m *localhub.Manifest) {
 	fmt.Fprintf(p.stdout, "The hub as of %s is in %s (%d MB of database)\n",
 		m.MadeAt.Local().Format("2006-01-02 15:04:05 MST"), file, (m.Files[0].Size+1<<20-1)>>20)
 	if m.HasKey() {
-		fmt.Fprintf(p.stdout, "It holds every message and answer, and the key file: whoever reads it can sign as\n"+
-			"this hub and read its agents' secrets. Keep it where nobody else can.\n")
+		fmt.Fprintf(p.stdout, "It holds every message and answer, and the key file: whoever reads it can sign\n"+
+			"as this hub and read its agents' secrets. Keep it where nobody else can.\n")
 	} else {
 		fmt.Fprintf(p.stdout, "It holds every message and answer, and not the key file: keep a copy of\n"+
 			"hub.key elsewhere, for without it this backup is worth little.\n")
 	}
-	fmt.Fprintf(p.stdout, "\nTo try it:\n  %s restore %s --data DIR\n  %s doctor --data DIR\n", p.name, shellQuote(file), p.name)
+	key := ""
+	if !m.HasKey() {
+		key = " --key HUB.KEY"
+	}
+	fmt.Fprintf(p.stdout, "\nTo try it:\n  %s restore %s --data DIR%s\n  %s doctor --data DIR\n", p.name, shellQuote(file), key, p.name)
 }
 
 func ownVersion() string {
@@ -81,9 +85,11 @@ func restoreCommand(flags *flag.FlagSet) action {
 
 func (p *program) sayRestored(at localhub.Folder, m *localhub.Manifest, opens bool, args string) {
 	fmt.Fprintf(p.stdout, "%s holds the hub as it was at %s.\n", at, m.MadeAt.Local().Format("2006-01-02 15:04:05 MST"))
+	first := ""
 	if !opens {
-		fmt.Fprintf(p.stdout, "The key file is not in this backup. Before the hub starts, copy the hub.key of\n"+
-			"that time to %s, with mode 0600.\n", at.KeyFile())
+		fmt.Fprint(p.stdout, "The key file is not in this backup, and nothing works without it.\n")
+		first = fmt.Sprintf("To bring the copy of the hub.key of that time, put in place of HUB.KEY:\n  install -m 600 HUB.KEY %s\n\n",
+			shellQuote(at.KeyFile()))
 	}
 	fmt.Fprintf(p.stdout, `
 What has happened since is not in it:
@@ -94,8 +100,8 @@ What has happened since is not in it:
   them once more; receivers tell by the resolution_id.
 Never run this hub beside the one that the backup was made of.
 
-To see that it is whole, and to start it:
+%[3]sTo see that it is whole, and to start it:
   %[1]s doctor%[2]s
   %[1]s serve%[2]s
-`, p.name, args)
+`, p.name, args, first)
 }

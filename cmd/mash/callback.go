@@ -170,15 +170,30 @@ func agentShow(ctx context.Context, p *program, d *desk, f *agentFlags, name str
 	if f.json {
 		return p.printJSON(a)
 	}
-	fmt.Fprintf(p.stdout, "%s, with %d tokens\n\nIts challenge, for hosts:\n  %s\n\nIts hosts:\n", clean(a.ID), a.Credentials, a.Challenge)
+	tokens := "with " + counted(a.Credentials, "token")
+	if a.Revoked {
+		tokens = "revoked"
+	}
+	fmt.Fprintf(p.stdout, "%s, %s\n\nIts challenge, for hosts:\n  %s\n\n", clean(a.ID), tokens, a.Challenge)
+	p.heading("Its hosts", "It has no host of its own.", len(a.Hosts))
 	for _, h := range a.Hosts {
 		fmt.Fprintf(p.stdout, "  %s (%s, %s)\n", h.Host, h.Proof, h.At.Local().Format("2006-01-02"))
 	}
-	fmt.Fprintf(p.stdout, "\nIts secrets:\n")
+	fmt.Fprintln(p.stdout)
+	p.heading("Its secrets", "It has no secret.", len(a.Secrets))
 	for _, s := range a.Secrets {
 		fmt.Fprintf(p.stdout, "  %s, %s\n", s.Ref, used(s))
 	}
 	return nil
+}
+
+// heading prints what stands above n things, or what to say where there is none.
+func (p *program) heading(text, none string, n int) {
+	if n == 0 {
+		fmt.Fprintln(p.stdout, none)
+		return
+	}
+	fmt.Fprintln(p.stdout, text+":")
 }
 
 // used says from when or until when a secret is used.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func (p *program) deskAt(ctx context.Context, at localhub.Folder, data string) (
 			return nil, elsewhere(hubURL, at)
 		}
 	}
-	d, err := openDesk(ctx, at)
+	d, err := p.openDesk(ctx, at)
 	if err == nil && isNew {
 		fmt.Fprintf(p.stderr, "Note: made a new, empty data folder at %s.\n"+
 			"Should your hub have another one, name that with --data, and remove this one.\n\n", at)
@@ -83,10 +84,10 @@ func (p *program) deskAt(ctx context.Context, at localhub.Folder, data string) (
 }
 
 // openDesk opens the desk of the hub of a folder, running or not.
-func openDesk(ctx context.Context, at localhub.Folder) (*desk, error) {
+func (p *program) openDesk(ctx context.Context, at localhub.Folder) (*desk, error) {
 	s, err := localhub.OpenOffline(ctx, at)
 	if err == nil {
-		return &desk{clerk: offline{s}, hubURL: agentsURL(at), offline: string(at), close: s.Close}, nil
+		return &desk{clerk: offline{s}, hubURL: p.agentsURL(at), offline: string(at), close: s.Close}, nil
 	}
 	if !errors.Is(err, localhub.ErrHeld) {
 		return nil, err
@@ -95,7 +96,7 @@ func openDesk(ctx context.Context, at localhub.Folder) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return online(c, agentsURL(at)), nil
+	return online(c, p.agentsURL(at)), nil
 }
 
 func online(c *client.Client, hubURL string) *desk {
@@ -127,11 +128,11 @@ func elsewhere(hubURL string, at localhub.Folder) error {
 }
 
 // agentsURL is where agents reach the hub of a folder; before its first start, where it will listen unless told otherwise.
-func agentsURL(at localhub.Folder) string {
+func (p *program) agentsURL(at localhub.Folder) string {
 	if public, err := at.PublicURL(); err == nil {
 		return public
 	}
-	return "http://" + defaultListen
+	return "http://" + cmp.Or(p.usual, defaultListen)
 }
 
 // offline is a clerk in the folder of a hub that does not run.

@@ -172,8 +172,11 @@ func (d *demo) answerFor(ctx context.Context, id, answer string) error {
 	}
 	fmt.Fprintf(d.stdout, "\nANSWER is set, so the demo answers for you, with the owner's token:\n\n")
 	quiet := &program{name: d.name, stdin: d.stdin, stdout: &prefixed{d.stdout, "  you    "}, stderr: d.stderr, env: d.env}
-	flags := answerFlags{fields: &list{}, checks: &list{}}
-	if err := quiet.answer(ctx, c, m, &flags, []string{answer}); err != nil {
+	flags, value := answerFlags{fields: &list{}, checks: &list{}, decline: answer == "--decline"}, []string{answer}
+	if flags.decline {
+		value = nil
+	}
+	if err := quiet.answer(ctx, c, m, &flags, value); err != nil {
 		return err
 	}
 	fmt.Fprintln(d.stdout)

@@ -22,6 +22,7 @@ type field struct {
 	Format      string           `json:"format"`
 	Pattern     string           `json:"pattern"`
 	Default     jsontext.Value   `json:"default"`
+	Items       jsontext.Value   `json:"items"` // a schema, of whatever shape
 	MinLength   int              `json:"minLength"`
 	MaxLength   *int             `json:"maxLength"`
 
@@ -46,9 +47,9 @@ func (f *field) types() []string {
 
 // value writes what was typed as the type that the field wants, or says what is wrong with it, in the words of the inbox.
 func (f *field) value(text string) (_ jsontext.Value, wrong string) {
-	for _, e := range f.Enum {
-		if valueText(e) == text {
-			return e, ""
+	for i, word := range f.words() {
+		if word == text {
+			return f.Enum[i], ""
 		}
 	}
 	if len(f.Enum) > 0 {
@@ -82,10 +83,10 @@ func isNo(s string) bool  { return s == "false" || s == "no" }
 func (f *field) wrongText(text string) string {
 	n := utf8.RuneCountInString(text)
 	if n < f.MinLength {
-		return fmt.Sprintf("at least %d characters are needed, and there are %d", f.MinLength, n)
+		return fmt.Sprintf("at least %s needed, and this has %d", are(f.MinLength, "character"), n)
 	}
 	if f.MaxLength != nil && n > *f.MaxLength {
-		return fmt.Sprintf("at most %d characters are taken, and there are %d", *f.MaxLength, n)
+		return fmt.Sprintf("at most %s taken, and this has %d", are(*f.MaxLength, "character"), n)
 	}
 	if re, err := regexp.Compile(f.Pattern); err == nil && !re.MatchString(text) {
 		return "it does not have the form that is asked for: " + cleanLine(f.Pattern)
@@ -129,10 +130,42 @@ func (f *field) bounds() []bound {
 	}, func(b bound) bool { return b.limit.Kind() != '0' })
 }
 
-func (f *field) choices() string {
+// words are what the choices are called: a text as it is, unless another value reads the same, and all else as JSON.
+func (f *field) words() []string {
+	same := map[string]int{}
+	for _, e := range f.Enum {
+		same[valueText(e)]++
+	}
 	var words []string
 	for _, e := range f.Enum {
-		words = append(words, cleanLine(valueText(e)))
+		text := valueText(e)
+		if same[text] > 1 || text == "" {
+			text = string(e)
+		}
+		words = append(words, text)
+	}
+	return words
+}
+
+func (f *field) choices() string {
+	words := f.words()
+	for i := range words {
+		words[i] = plainWord(words[i])
+	}
+	return strings.Join(words, ", ")
+}
+
+// elements are the values that an array may have, as JSON, or empty where it may have others.
+func (f *field) elements() string {
+	var items struct {
+		Enum []jsontext.Value `json:"enum"`
+	}
+	if json.Unmarshal(f.Items, &items) != nil {
+		return ""
+	}
+	words := make([]string, len(items.Enum))
+	for i, e := range items.Enum {
+		words[i] = cleanLine(string(e))
 	}
 	return strings.Join(words, ", ")
 }
@@ -147,6 +180,8 @@ func (f *field) kind() string {
 		switch format := kindOfFormat(f.Format); {
 		case t == "string" && format != "":
 			words = append(words, format)
+		case t == "array" && f.elements() != "":
+			words = append(words, "a JSON array of any of "+f.elements())
 		default:
 			words = append(words, kindOfType(t))
 		}
@@ -206,10 +241,12 @@ func exampleOfFormat(format string) string {
 func (f *field) hints() []string {
 	words := []string{f.kind()}
 	switch {
+	case f.MaxLength != nil && f.MinLength == *f.MaxLength:
+		words = append(words, counted(*f.MaxLength, "character"))
 	case f.MinLength > 0 && f.MaxLength != nil:
 		words = append(words, fmt.Sprintf("%d to %d characters", f.MinLength, *f.MaxLength))
 	case f.MaxLength != nil:
-		words = append(words, fmt.Sprintf("at most %d characters", *f.MaxLength))
+		words = append(words, fmt.Sprintf("at most %s", counted(*f.MaxLength, "character")))
 	case f.MinLength > 1:
 		words = append(words, fmt.Sprintf("at least %d characters", f.MinLength))
 	}
@@ -223,55 +260,4 @@ func (f *field) hints() []string {
 		words = append(words, "in the format "+cleanLine(f.Format))
 	}
 	return words
-}
-
-// example is something to write, which the schema admits where it is a simple one.
-func (f *field) example() string {
-	if len(f.Default) > 0 && f.Default.Kind() != 'n' {
-		return valueText(f.Default)
-	}
-	if len(f.Enum) > 0 {
-		return valueText(f.Enum[0])
-	}
-	types := f.types()
-	if len(types) == 0 || slices.Contains(types, "string") {
-		return f.exampleText()
-	}
-	switch types[0] {
-	case "integer", "number":
-		return f.exampleNumber()
-	case "boolean":
-		return "yes"
-	case "array":
-		return "[]"
-	case "object":
-		return "{}"
-	}
-	return "null"
-}
-
-func (f *field) exampleText() string {
-	if text := exampleOfFormat(f.Format); text != "" {
-		return text
-	}
-	text := "text"
-	if f.MaxLength != nil {
-		text = text[:min(len(text), max(*f.MaxLength, 0))]
-	}
-	return text + strings.Repeat("t", min(max(f.MinLength-len(text), 0), 1000))
-}
-
-// exampleNumber is the bound that is admitted itself, or a number beside the one that is not.
-func (f *field) exampleNumber() string {
-	for _, b := range f.bounds() {
-		if !b.strict {
-			return string(b.limit)
-		}
-	}
-	for _, b := range f.bounds() {
-		if limit, ok := new(big.Rat).SetString(string(b.limit)); ok {
-			return new(big.Rat).Sub(limit, big.NewRat(int64(b.sign), 1)).FloatString(0)
-		}
-	}
-	return "1"
 }

@@ -49,8 +49,11 @@ func dataArgs(data string) string {
 	return " --data " + shellQuote(data)
 }
 
-// shellQuote writes a word so that a shell takes it as it is.
+// shellQuote writes a word so that a shell takes it as it is, with nothing in it that works on a terminal.
 func shellQuote(s string) string {
+	if clean(s) != s {
+		return shellEscape(s)
+	}
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
 	}
@@ -58,6 +61,37 @@ func shellQuote(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// shellWord is shellQuote for a word that has to stand on one line.
+func shellWord(s string) string {
+	if strings.ContainsAny(s, "\n\t") {
+		return shellEscape(s)
+	}
+	return shellQuote(s)
+}
+
+// shellEscape writes a word as bash, zsh and ksh read it, byte by byte where it is not plain.
+func shellEscape(s string) string {
+	var out strings.Builder
+	out.WriteString("$'")
+	for _, r := range s {
+		switch {
+		case r == '\'' || r == '\\':
+			out.WriteString(`\` + string(r))
+		case r == '\n':
+			out.WriteString(`\n`)
+		case r == '\t':
+			out.WriteString(`\t`)
+		case clean(string(r)) != string(r):
+			for _, b := range []byte(string(r)) {
+				fmt.Fprintf(&out, `\%03o`, b)
+			}
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String() + "'"
 }
 
 // wantsDuration ends the sentence about a flag that wants one.

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,29 +17,59 @@ import (
 type form struct {
 	Properties map[string]field `json:"properties"`
 	Required   []string         `json:"required"`
+
+	order   []string // of the properties
+	secrecy ma2h.Secrecy
 }
 
 // readForm reads a schema. One of a shape that we do not read has no fields: every field is what its value looks like.
 func readForm(schema jsontext.Value) form {
 	var f form
 	if json.Unmarshal(schema, &f) != nil {
-		return form{}
+		f = form{}
 	}
+	var raw struct {
+		Properties jsontext.Value `json:"properties"`
+	}
+	if f.Properties != nil && json.Unmarshal(schema, &raw) == nil {
+		f.order = memberNames(raw.Properties)
+	}
+	f.secrecy = ma2h.SecrecyOf(schema)
 	return f
 }
 
-// names returns the fields, those that are required first.
-func (f *form) names() []string {
-	names := slices.Sorted(maps.Keys(f.Properties))
-	slices.SortStableFunc(names, func(x, y string) int { return f.rank(x) - f.rank(y) })
+// names returns the fields in the order of the schema, which is that of the page.
+func (f *form) names() []string { return slices.Clone(f.order) }
+
+// memberNames returns the names of an object's members as they come.
+func memberNames(object jsontext.Value) []string {
+	d := jsontext.NewDecoder(bytes.NewReader(object))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil
+	}
+	var names []string
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil
+		}
+		names = append(names, name.String())
+		if d.SkipValue() != nil {
+			return nil
+		}
+	}
 	return names
 }
 
-func (f *form) rank(name string) int {
-	if i := slices.Index(f.Required, name); i >= 0 {
-		return i
+// preset is what a field is where it is not given: its default, as on the page, which has no secret and no blank in it
+// that may be left out.
+func (f *form) preset(name string) jsontext.Value {
+	d := f.Properties[name].Default
+	blank := d.Kind() == 'n' || string(d) == `""`
+	if len(d) == 0 || f.secrecy.Member(name).Hides() || blank && !slices.Contains(f.Required, name) {
+		return nil
 	}
-	return len(f.Required)
+	return d
 }
 
 // label is what people call a field.
@@ -60,7 +91,7 @@ func (f *form) answer(fields, given []string) (jsontext.Value, error) {
 		}
 		fields = []string{f.names()[0] + "=" + given[0]}
 	}
-	object := map[string]jsontext.Value{}
+	object, faults := map[string]jsontext.Value{}, []string(nil)
 	for _, given := range fields {
 		name, text, ok := strings.Cut(given, "=")
 		if !ok {
@@ -72,16 +103,30 @@ func (f *form) answer(fields, given []string) (jsontext.Value, error) {
 		}
 		v, wrong := known.value(text)
 		if wrong != "" {
-			return nil, f.wrong(name, wrong)
+			faults = append(faults, f.wrong(name, wrong).Error())
 		}
 		object[name] = v
 	}
-	for _, name := range f.Required {
-		if _, ok := object[name]; !ok {
-			return nil, f.wrong(name, "this is needed; give it as --field "+shellQuote(cleanLine(name))+"=VALUE")
-		}
+	faults = append(faults, f.complete(object)...)
+	if len(faults) > 0 {
+		return nil, errors.New(strings.Join(faults, "\n"))
 	}
 	return json.Marshal(object, json.Deterministic(true))
+}
+
+// complete adds the defaults of what was not given, and says what is still missing.
+func (f *form) complete(object map[string]jsontext.Value) (faults []string) {
+	for _, name := range f.names() {
+		if d := f.preset(name); object[name] == nil && d != nil {
+			object[name] = d
+		}
+	}
+	for _, name := range f.Required {
+		if _, ok := object[name]; !ok {
+			faults = append(faults, f.wrong(name, "this is needed; give it as --field "+shellWord(name)+"=VALUE").Error())
+		}
+	}
+	return faults
 }
 
 func (f *form) list() string { return cleanLine(strings.Join(f.names(), ", ")) }
@@ -101,6 +146,9 @@ func (f *form) refusal(err error) error {
 	}
 	token, _, _ := strings.Cut(pointer, "/")
 	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	if f.secrecy.Hides() { // the hub's words might quote it
+		return f.wrong(name, "this is not what the agent can take")
+	}
 	because := strings.TrimPrefix(e.Message, "The value does not meet the request's schema: ")
 	return f.wrong(name, "this is not what the agent can take: "+strings.TrimSuffix(cleanLine(because), "."))
 }
@@ -118,8 +166,14 @@ func (f *form) show() string {
 		if title := cleanLine(property.Title); title != "" {
 			words = title + ": " + words
 		}
-		if !slices.Contains(f.Required, name) {
+		switch d := f.preset(name); {
+		case d != nil:
+			words += "; if left out, it is " + plainWord(valueText(d))
+		case !slices.Contains(f.Required, name):
 			words += "; may be left out"
+		}
+		if f.secrecy.Member(name).Hides() {
+			words += "; kept secret: only the agent gets it"
 		}
 		fmt.Fprintf(&out, "  %-*s  %s\n", width, cleanLine(name), words)
 		if more := cleanLine(property.Description); more != "" {
@@ -141,7 +195,10 @@ func (f *form) example() string {
 	var flags []string
 	for _, name := range names {
 		property := f.Properties[name]
-		flags = append(flags, "--field "+shellQuote(cleanLine(name+"="+property.example())))
+		if f.secrecy.Member(name).Hides() {
+			property.Default = nil
+		}
+		flags = append(flags, "--field "+shellWord(name+"="+property.example()))
 	}
 	return strings.Join(flags, " ")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -19,6 +20,18 @@ func TestFieldValue(t *testing.T) {
 			t.Errorf("answer(%q) = %s, %v, want %s", in, got, err, want)
 		}
 	}
+	alike := readForm([]byte(`{"properties":{"e":{"enum":[1,"1",true,"true",null,"null","","x"]}}}`))
+	for in, want := range map[string]string{
+		"e=1": `{"e":1}`, `e="1"`: `{"e":"1"}`, "e=true": `{"e":true}`, `e="true"`: `{"e":"true"}`, "e=null": `{"e":null}`, `e="null"`: `{"e":"null"}`,
+		`e=""`: `{"e":""}`, "e=x": `{"e":"x"}`,
+	} {
+		if got, err := alike.answer([]string{in}, nil); err != nil || string(got) != want {
+			t.Errorf("answer(%q) = %s, %v, want %s", in, got, err, want)
+		}
+	}
+	if _, err := alike.answer([]string{"e=y"}, nil); err == nil || !strings.Contains(err.Error(), `choose one of 1, "1", true, "true", null, "null", "", x`) {
+		t.Errorf("what there is to choose is said as %v", err)
+	}
 	for _, in := range []string{"n=three", "n=0x10", "x=NaN", "b=perhaps", "l=1 2", "other=1", "n", "pick=two"} {
 		if got, err := f.answer([]string{in}, nil); err == nil {
 			t.Errorf("answer(%q) = %s, want an error", in, got)
@@ -31,22 +44,26 @@ func TestFieldsReadLikeThePage(t *testing.T) {
 	t.Parallel()
 	f := readForm([]byte(`{"required":["n"],"properties":{"n":{"title":"How many","type":"integer","minimum":1,"maximum":9},` +
 		`"x":{"type":"number","exclusiveMinimum":0.1,"exclusiveMaximum":0.3},"s":{"type":"string","minLength":2,"maxLength":3},` +
-		`"p":{"type":"string","pattern":"^a"},"e":{"enum":["eu","us"]},"b":{"type":"boolean"}}}`))
+		`"o":{"type":"string","minLength":1,"maxLength":1},"p":{"type":"string","pattern":"^a"},"e":{"enum":["eu","us"]},"b":{"type":"boolean"}}}`))
 	for in, want := range map[string]string{
-		"n=10":    "How many: it can be at most 9",
-		"n=0":     "How many: it has to be at least 1",
-		"n=1.5":   "How many: write a whole number",
-		"n=many":  "How many: write a whole number",
-		"x=0.10":  "x: it has to be more than 0.1",
-		"x=0.3":   "x: it has to be less than 0.3",
-		"s=a":     "s: at least 2 characters are needed, and there are 1",
-		"s=äöüß":  "s: at most 3 characters are taken, and there are 4",
-		"p=b":     "p: it does not have the form that is asked for: ^a",
-		"e=moon":  "e: choose one of eu, us",
-		"b=maybe": "b: write yes or no",
-		"b=yes":   "How many: this is needed; give it as --field n=VALUE",
+		"n=10":        "How many: it can be at most 9",
+		"n=0":         "How many: it has to be at least 1",
+		"n=1.5":       "How many: write a whole number",
+		"n=many":      "How many: write a whole number",
+		"n=5 x=0.10":  "x: it has to be more than 0.1",
+		"n=5 x=0.3":   "x: it has to be less than 0.3",
+		"n=5 s=a":     "s: at least 2 characters are needed, and this has 1",
+		"n=5 s=äöüß":  "s: at most 3 characters are taken, and this has 4",
+		"n=5 o=":      "o: at least 1 character is needed, and this has 0",
+		"n=5 o=ab":    "o: at most 1 character is taken, and this has 2",
+		"n=5 p=b":     "p: it does not have the form that is asked for: ^a",
+		"n=5 e=moon":  "e: choose one of eu, us",
+		"n=5 b=maybe": "b: write yes or no",
+		"b=yes":       "How many: this is needed; give it as --field n=VALUE",
+		"s=a e=moon": "s: at least 2 characters are needed, and this has 1\ne: choose one of eu, us\n" +
+			"How many: this is needed; give it as --field n=VALUE",
 	} {
-		if _, err := f.answer([]string{in}, nil); err == nil || err.Error() != want {
+		if _, err := f.answer(strings.Fields(in), nil); err == nil || err.Error() != want {
 			t.Errorf("answer(%q) = %v, want %s", in, err, want)
 		}
 	}
@@ -79,5 +96,33 @@ func TestExamplesAreAdmitted(t *testing.T) {
 		if err != nil || compiled.Check(got, "/value") != nil {
 			t.Errorf("the example for %s is %s, which is read as %s, %v", property, words[1], got, err)
 		}
+	}
+}
+
+// TestWhatIsLeftOutIsTheDefault holds a form on the command line to what the page sends of fields that nobody touched.
+func TestWhatIsLeftOutIsTheDefault(t *testing.T) {
+	t.Parallel()
+	f := readForm([]byte(`{"required":["region","mail"],"properties":{"region":{"enum":["us","eu"],"default":"eu"},"mail":{"type":"string"},` +
+		`"size":{"type":"integer","default":3},"note":{"type":"string","default":""},"maybe":{"type":["null","string"],"default":null},` +
+		`"pw":{"type":"string","x-ma2h-sensitive":true,"default":"hush"},"zones":{"type":"array","items":{"enum":["a","b"]}}}}`))
+	for in, want := range map[string]string{
+		"mail=m":               `{"mail":"m","region":"eu","size":3}`,
+		"mail=m region=us":     `{"mail":"m","region":"us","size":3}`,
+		"mail=m size=4 note=n": `{"mail":"m","note":"n","region":"eu","size":4}`,
+	} {
+		if got, err := f.answer(strings.Fields(in), nil); err != nil || string(got) != want {
+			t.Errorf("answer(%q) = %s, %v, want %s", in, got, err, want)
+		}
+	}
+	const want = `  region  one of us, eu; if left out, it is eu
+  mail    a text
+  size    a whole number; if left out, it is 3
+  note    a text; may be left out
+  maybe   null, or a text; may be left out
+  pw      a text; may be left out; kept secret: only the agent gets it
+  zones   a JSON array of any of "a", "b"; may be left out
+`
+	if got := f.show(); got != want {
+		t.Errorf("the form is shown as\n%s\nwant\n%s", got, want)
 	}
 }

@@ -37,7 +37,7 @@ func typed(called string) string {
 }
 
 var (
-	ownCommand = regexp.MustCompile(`(^|[ ` + "`" + `])mash ([a-zA-Z]+)`)
+	ownCommand = regexp.MustCompile(`(^|[ ` + "`" + `])mash ([a-zA-Z][a-zA-Z-]*)`)
 	inColumns  = regexp.MustCompile(`^( +\S.*?\S)( {2,})(\S.*\n)$`)
 )
 

@@ -112,6 +112,27 @@ func TestHelp_InOurName(t *testing.T) {
 	}
 }
 
+// TestHelp_NamesNoOtherMash holds every help text, and the general one, to say in each place how mash was called.
+func TestHelp_NamesNoOtherMash(t *testing.T) {
+	t.Parallel()
+	files, err := helpFiles.ReadDir("help")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no help texts: %v", err)
+	}
+	other := regexp.MustCompile(`(?:^|[^/\w.-])mash ([\w-]+)`)
+	for _, file := range files {
+		text := (&program{name: "bin/mash"}).inOurName(helpText(strings.TrimSuffix(file.Name(), ".txt")))
+		if !strings.Contains(text, "bin/mash ") {
+			t.Errorf("%s names no command", file.Name())
+		}
+		for _, m := range other.FindAllStringSubmatch(text, -1) {
+			if isCommand(m[1]) {
+				t.Errorf("called as bin/mash, %s says %q", file.Name(), m[0])
+			}
+		}
+	}
+}
+
 // run runs mash as a process would, args[0] being its name.
 func run(
 	ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string,

@@ -18,6 +18,9 @@ func start(usual string) {
 	p := &program{
 		name: typed(os.Args[0]), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, usual: usual,
 	}
+	if info, err := os.Stdout.Stat(); err == nil {
+		p.terminal = info.Mode()&os.ModeCharDevice != 0
+	}
 	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -176,13 +176,19 @@ func fetch(ts *testscript.TestScript, _ bool, args []string) {
 	fmt.Fprintf(ts.Stdout(), "%d\n%s\n", resp.StatusCode, page)
 }
 
-// shellWords splits a command as a shell does that knows single quotes and backslashes.
+// shellWords splits a command as a shell does that knows quotes, with escapes or without, and backslashes.
 func shellWords(s string) []string {
 	var words []string
 	word, quoted, started := "", false, false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
+		case !quoted && strings.HasPrefix(s[i:], "$'"):
+			for i += 2; s[i] != '\''; i++ {
+				c, read := unescaped(s[i:])
+				word, i = word+c, i+read-1
+			}
+			started = true
 		case c == '\'':
 			quoted, started = !quoted, true
 		case quoted:
@@ -200,4 +206,21 @@ func shellWords(s string) []string {
 		}
 	}
 	return words
+}
+
+// unescaped reads one character within $'…', and says how long it was written.
+func unescaped(s string) (string, int) {
+	if s[0] != '\\' {
+		return s[:1], 1
+	}
+	switch s[1] {
+	case 'n':
+		return "\n", 2
+	case 't':
+		return "\t", 2
+	case '\'', '\\':
+		return s[1:2], 2
+	}
+	n, _ := strconv.ParseUint(s[1:4], 8, 8)
+	return string([]byte{byte(n)}), 4
 }

@@ -45,6 +45,7 @@ func TestMetrics_CountWhatTheHubDoes(t *testing.T) {
 	_, _ = fetched(t, h.url+"/messages/"+id)
 	_, _ = fetched(t, h.url+"/no-such-page-"+id)
 	h.until(`mash_push_attempts_total{result="200"} 1`)
+	h.until(`mash_due_total{result="done"} `) // which is counted after the attempt
 	text := h.metrics()
 	for _, want := range []string{
 		`mash_messages_submitted_total{type="ask"} 1`, `mash_messages_ended_total{outcome="answered",type="ask"} 1`,
@@ -75,25 +76,38 @@ func TestMetrics_AreNotForStrangers(t *testing.T) {
 		t.Errorf("a hub behind a proxy shows its metrics: %d", status)
 	}
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := l.Addr().String()
-	_ = l.Close()
-	apart := startHub(t, filepath.Join(t.TempDir(), "data"), "--public-url", "http://127.0.0.1:1", "--metrics", own)
-	if status, text := fetched(t, "http://"+own+"/metrics"); status != http.StatusOK || !strings.Contains(text, "mash_build_info") {
-		t.Errorf("GET /metrics at %s = %d", own, status)
-	}
-	if status, _ := fetched(t, "http://"+own+"/healthz"); status != http.StatusNotFound {
-		t.Errorf("where the metrics are there is more: %d", status)
-	}
-	apart.stop()
-	if _, err := net.Dial("tcp", own); err == nil {
-		t.Error("the metrics are still served")
-	}
 	p := spawn(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0", "--metrics", ":9090")
 	if state := p.end(); state.ExitCode() != exitError || !strings.Contains(p.stderr.String(), "name the host") {
 		t.Errorf("--metrics :9090 = %v: %s", state, &p.stderr)
+	}
+}
+
+// TestMetrics_AtAnAddressOfTheirOwnAreNowhereElse gives them one, on a hub that otherwise shows them itself and on one that
+// does not.
+func TestMetrics_AtAnAddressOfTheirOwnAreNowhereElse(t *testing.T) {
+	t.Parallel()
+	for _, more := range [][]string{nil, {"--public-url", "http://127.0.0.1:1"}} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := l.Addr().String()
+		_ = l.Close()
+		apart := startHub(t, filepath.Join(t.TempDir(), "data"), append(more, "--metrics", own)...)
+		if status, text := fetched(t, "http://"+own+"/metrics"); status != http.StatusOK || !strings.Contains(text, "mash_build_info") {
+			t.Errorf("GET /metrics at %s = %d", own, status)
+		}
+		if status, _ := fetched(t, "http://"+own+"/healthz"); status != http.StatusNotFound {
+			t.Errorf("where the metrics are there is more: %d", status)
+		}
+		here := regexp.MustCompile(`http://[\d.:]+`).FindString(textOf(t, filepath.Join(apart.folder, "hub.url")))
+		if status, _ := fetched(t, here+"/metrics"); status != http.StatusNotFound {
+			t.Errorf("with --metrics %q, the hub shows them at its own address, too: %d", more, status)
+		}
+		apart.stop()
+		if c, err := net.Dial("tcp", own); err == nil {
+			_ = c.Close()
+			t.Error("the metrics are still served")
+		}
 	}
 }

@@ -32,16 +32,16 @@ func (p *program) place(data string) (localhub.Folder, error) {
 	if isPersons(token) {
 		return "", nil
 	}
-	if usual, err := localhub.DefaultFolder(); err == nil && usual.InUse() && isOf(usual, at) {
+	if usual, err := localhub.DefaultFolder(); err == nil && usual.InUse() && p.isOf(usual, at) {
 		return usual, nil
 	}
 	return "", notPersons(at, token)
 }
 
 // isOf says whether a URL is that of the hub of a folder, which may not run now.
-func isOf(at localhub.Folder, hubURL string) bool {
+func (p *program) isOf(at localhub.Folder, hubURL string) bool {
 	here, err := at.Address()
-	return sameHub(hubURL, agentsURL(at)) || err == nil && sameHub(hubURL, here)
+	return sameHub(hubURL, p.agentsURL(at)) || err == nil && sameHub(hubURL, here)
 }
 
 // sameHub compares the URLs of two hubs. localhost is 127.0.0.1.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,8 +18,26 @@ func (p *program) printJSON(v any) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
+	if p.terminal {
+		b = escaped(b)
+	}
 	fmt.Fprintf(p.stdout, "%s\n", b)
 	return nil
+}
+
+// escaped is JSON that says the same with nothing in it that could steer a terminal.
+func escaped(b []byte) []byte {
+	var out []byte
+	for _, r := range string(b) {
+		if clean(string(r)) == string(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }
 
 // indented encodes one of our own types, which cannot fail, over several lines.
@@ -45,6 +65,22 @@ func clean(s string) string {
 // cleanLine is clean for what stands in a line.
 func cleanLine(s string) string {
 	return strings.Join(strings.Fields(clean(s)), " ")
+}
+
+// counted says how many there are of something.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// are is counted with its verb.
+func are(n int, thing string) string {
+	if n == 1 {
+		return counted(n, thing) + " is"
+	}
+	return counted(n, thing) + " are"
 }
 
 // span says roughly how long something takes, in its two words: "12 min".

@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -19,7 +23,11 @@ func (p *program) printResponse(r *ma2h.Response, asJSON bool) error {
 		return outcome(r.Resolution)
 	}
 	if d := r.Response; d != nil && len(d.Value) > 0 {
-		fmt.Fprintln(p.stdout, valueText(d.Value))
+		text := valueText(d.Value)
+		if p.terminal {
+			text = clean(text)
+		}
+		fmt.Fprintln(p.stdout, text)
 	}
 	fmt.Fprintf(p.stderr, "%s\n", ended(r))
 	if d := r.Response; d != nil {
@@ -43,32 +51,83 @@ func mark(done bool) string {
 // valueText is a string as it is, and everything else as JSON.
 func valueText(value []byte) string {
 	var s string
-	if json.Unmarshal(value, &s) == nil {
+	if jsontext.Value(value).Kind() == '"' && json.Unmarshal(value, &s) == nil {
 		return s
 	}
 	return string(value)
 }
 
-// ended says in a sentence how a message ended, by whom and when.
-func ended(r *ma2h.Response) string {
-	by, at := "", ""
-	if d := r.Response; d != nil {
-		if d.Actor != ma2h.ActorDefaultOnExpire {
-			by = " by " + cleanLine(d.Actor)
-		}
-		if t, ok := ma2h.ParseTime(d.ResolvedAt); ok {
-			at = " at " + t.Local().Format(time.TimeOnly)
-		}
+// shown is an answer to a message as a terminal shows it: its secrets, which are for the agent alone, are only named.
+func shown(m *client.Reading, answer jsontext.Value) string {
+	withheld := slices.Clone(m.Withheld)
+	if r := m.Message.Request; r != nil && len(answer) > 0 {
+		var more []string
+		answer, more = ma2h.Withhold(answer, r.Schema)
+		withheld = append(withheld, more...)
+	}
+	slices.Sort(withheld)
+	text, names := "", strings.Join(slices.Compact(withheld), ", ")
+	if len(answer) > 0 {
+		text = cleanLine(valueText(answer)) + " "
 	}
 	switch {
-	case r.Resolution == ma2h.StatusExpired && r.Response != nil && len(r.Response.Value) > 0:
-		return "Nobody answered in time, so the default applies."
-	case r.Resolution == ma2h.StatusExpired:
-		return "Nobody answered in time."
-	case r.Response != nil && r.Response.Edited:
+	case len(withheld) == 0:
+		return strings.TrimSuffix(text, " ")
+	case names == "":
+		return text + "(kept back, as a secret)"
+	}
+	return text + "(kept back, as a secret: " + cleanLine(names) + ")"
+}
+
+// ended says in a sentence how a message ended, by whom and when.
+func ended(r *ma2h.Response) string {
+	by, at := "", time.Time{}
+	if d := r.Response; d != nil {
+		by = d.Actor
+		at, _ = ma2h.ParseTime(d.ResolvedAt)
+	}
+	return verdict(r, by, at)
+}
+
+// verdict is what ended says where the outcome's actor and time are known from elsewhere.
+func verdict(r *ma2h.Response, actor string, when time.Time) string {
+	if r.Resolution == ma2h.StatusExpired {
+		return unanswered(r.Defaulted || r.Response != nil && len(r.Response.Value) > 0, when)
+	}
+	by, at := "", ""
+	if actor != "" {
+		by = " by " + cleanLine(actor)
+	}
+	if !when.IsZero() {
+		at = " at " + moment(when, time.Now())
+	}
+	if r.Response != nil && r.Response.Edited {
 		return fmt.Sprintf("Answered%s%s, with a value that is none of the options.", by, at)
 	}
 	return fmt.Sprintf("%s%s%s.", sentence(string(r.Resolution)), by, at)
+}
+
+// unanswered says that nobody answered, and by when if that is known; or since when the default applies.
+func unanswered(defaulted bool, when time.Time) string {
+	at := moment(when, time.Now())
+	switch {
+	case defaulted && when.IsZero():
+		return "Nobody answered in time, so the default applies."
+	case defaulted:
+		return "Nobody answered in time, so the default has applied since " + at + "."
+	case when.IsZero():
+		return "Nobody answered in time."
+	}
+	return "Nobody answered by " + at + "."
+}
+
+// moment is a time as somebody at this machine says it now: with the day unless it is today.
+func moment(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
 }
 
 // outcome is the exit of an outcome.

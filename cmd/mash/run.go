@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,8 @@ type program struct {
 	stdout io.Writer
 	stderr io.Writer
 	env    func(string) string
+
+	terminal bool // somebody reads what stdout gets; a program gets it to the letter
 
 	usual string // host:port where a hub listens unless told otherwise
 }
@@ -56,6 +59,10 @@ func commands() []command {
 		{name: "person invite", setup: personCommand(1, personInvite)},
 		{name: "person list", setup: personCommand(0, personList)},
 		{name: "person remove", setup: personCommand(1, personRemove)},
+		{name: "direct", setup: directCommand},
+		{name: "sessions", setup: sessionsCommand},
+		{name: "stop", setup: stopCommand},
+		{name: "lift", setup: liftCommand},
 		{name: "link", setup: linkCommand},
 		{name: "backup", setup: backupCommand},
 		{name: "restore", setup: restoreCommand},
@@ -94,7 +101,7 @@ func find(args []string) (*command, []string, error) {
 	if isHelp(args[0]) {
 		return nil, nil, &help{text: helpText("")}
 	}
-	if args[0] == "--version" || args[0] == "-version" {
+	if slices.Contains([]string{"--version", "-version", "-v"}, args[0]) {
 		args = []string{"version"}
 	}
 	for words := min(2, len(args)); words > 0; words-- {
@@ -117,7 +124,7 @@ func unknown(args []string) error {
 	if len(args) == 1 {
 		return usagef(group, "Say what to do with %s.", group)
 	}
-	if isHelp(args[1]) {
+	if isHelp(args[1]) || args[1] == "help" {
 		return &help{text: helpText(group)}
 	}
 	e := noCommand(group + " " + args[1])
@@ -153,7 +160,7 @@ func (c *command) run(ctx context.Context, p *program, args []string) error {
 		return usagef(c.name, "%s", wrongFlag(flags, err))
 	}
 	err = act(ctx, p, rest)
-	if u, ok := errors.AsType[*usage](err); ok && u.command == "" {
+	if u, ok := errors.AsType[*usage](err); ok && u.command == "" && c.name != "help" { // whose help helps nobody to find another
 		u.command = c.name
 	}
 	return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -196,7 +195,7 @@ func TestStop_ASecondSignalForcesIt(t *testing.T) {
 	}
 }
 
-func TestServe_ABusyPortIsSaidAndNoOtherTaken(t *testing.T) {
+func TestServe_AnAddressThatCannotBeHadIsSaidAndNoOtherTaken(t *testing.T) {
 	t.Parallel()
 	var lc net.ListenConfig
 	l, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -205,13 +204,24 @@ func TestServe_ABusyPortIsSaidAndNoOtherTaken(t *testing.T) {
 	}
 	defer l.Close()
 	dir := t.TempDir()
-	for _, args := range [][]string{{"--listen", l.Addr().String()}, {"--listen", "127.0.0.1:0", "--metrics", l.Addr().String()}} {
-		p := spawn(t, append([]string{"serve", "--data", filepath.Join(dir, "data")}, args...)...)
-		if state := p.end(); state.ExitCode() != exitError || !strings.Contains(p.stderr.String(), fmt.Sprintf("Cannot listen on %s", l.Addr())) {
-			t.Errorf("serve %q = %v: %s", args, state, &p.stderr)
+	const foreign = "192.0.2.1:7421" // which is for documentation, so nobody's
+	for _, c := range []struct {
+		args      []string
+		want, end string
+	}{
+		{[]string{"--listen", l.Addr().String()}, "Cannot listen on " + l.Addr().String(), "stop what holds it, or choose another with --listen."},
+		{[]string{"--listen", "127.0.0.1:0", "--metrics", l.Addr().String()},
+			"Cannot listen on " + l.Addr().String(), "stop what holds it, or choose another with --metrics."},
+		{[]string{"--listen", "127.0.0.1:0", "--metrics", foreign},
+			"Cannot listen on " + foreign, "this machine does not have that address; give one that it has to --metrics."},
+	} {
+		p := spawn(t, append([]string{"serve", "--data", filepath.Join(dir, "data")}, c.args...)...)
+		state, said := p.end(), strings.TrimSpace(p.stderr.String())
+		if state.ExitCode() != exitError || !strings.Contains(said, c.want) || !strings.HasSuffix(said, c.end) {
+			t.Errorf("serve %q = %v: %s", c.args, state, &p.stderr)
 		}
 		if p.stdout.Len() > 0 {
-			t.Errorf("serve %q says that it serves: %s", args, &p.stdout)
+			t.Errorf("serve %q says that it serves: %s", c.args, &p.stdout)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/client"
@@ -20,7 +22,13 @@ type waitFlags struct {
 }
 
 func newWaitFlags(flags *flag.FlagSet) *waitFlags {
-	w := &waitFlags{resolvers: listFlag(flags, "resolver")}
+	w := &waitFlags{resolvers: &list{}}
+	flags.Func("resolver", "", func(s string) error {
+		if kind, name, _ := strings.Cut(s, ":"); kind == "" || name == "" {
+			return fmt.Errorf("wants human:%[1]s or agent:%[1]s", cmp.Or(cleanLine(strings.Trim(s, ":")), "NAME"))
+		}
+		return w.resolvers.Set(s)
+	})
 	flags.BoolVar(&w.no, "no-wait", false, "")
 	flags.Func("timeout", "", func(s string) (err error) {
 		w.timeout, err = waitingTime(s)
@@ -49,7 +57,7 @@ func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitF
 		return err
 	}
 	for _, warning := range ack.Warnings {
-		fmt.Fprintf(p.stderr, "Note: %s\n", warningText(warning))
+		fmt.Fprintf(p.stderr, "Note: %s\n", warningText(warning, &m))
 	}
 	if m.Type == ma2h.TypeNotify || w.no {
 		return p.printSent(ack, m.Type, d.json)
@@ -92,14 +100,28 @@ func send(ctx context.Context, c *client.Client, m ma2h.Message, d *draft) (*cli
 	return ack, nil
 }
 
-func warningText(warning string) string {
+func warningText(warning string, m *ma2h.Message) string {
 	switch hub.Warning(warning) {
 	case hub.WarningInexactNumber:
 		return "an integer beyond 2^53 occurs; signatures see it rounded, so send it as a string."
+	case hub.WarningUnknownResolver:
+		return stranger(m) + " is not in the account, and cannot answer this before they join."
 	case hub.WarningNoHumanResolver:
 		return "the message lists nobody who may answer it, so nobody but this agent can."
 	}
 	return clean(warning)
+}
+
+// stranger names who of a message is unknown, as far as the sender can tell: one of those whom it named.
+func stranger(m *ma2h.Message) string {
+	who, _ := m.AllowedResolvers()
+	switch len(who) {
+	case 0:
+		return "somebody who may answer"
+	case 1:
+		return listed(who, "")
+	}
+	return "at least one of " + listed(who, "and")
 }
 
 // printSent says what became of a message that nobody waits for.

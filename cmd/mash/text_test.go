@@ -1,11 +1,15 @@
 package main
 
 import (
+	"encoding/json"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -62,9 +66,70 @@ func TestClean(t *testing.T) {
 // TestShellQuote reads each word back as a shell would.
 func TestShellQuote(t *testing.T) {
 	t.Parallel()
-	for _, word := range []string{"", "plain", "two words", "it's", "$HOME", "a;b", "*", `back\slash`, "new\nline", "~"} {
-		if got := shellWords(shellQuote(word) + " "); len(got) != 1 || got[0] != word {
-			t.Errorf("shellQuote(%q) = %s, which reads as %q", word, shellQuote(word), got)
+	for _, word := range []string{"", "plain", "two words", "it's", "$HOME", "a;b", "*", `back\slash`, "new\nline", "~",
+		"a\nb\t'c' \\", "\x1b]0;pwn\a\x1b[2J", "\u202e\u009b31m", "ä\u200b"} {
+		for _, quoted := range []string{shellQuote(word), shellWord(word)} {
+			if got := shellWords(quoted + " "); len(got) != 1 || got[0] != word {
+				t.Errorf("%q is quoted as %s, which reads as %q", word, quoted, got)
+			}
+			if clean(quoted) != quoted {
+				t.Errorf("%q is quoted as %q, which works on a terminal", word, quoted)
+			}
 		}
+		if strings.Contains(shellWord(word), "\n") {
+			t.Errorf("shellWord(%q) has several lines", word)
+		}
+	}
+}
+
+// TestAnAnswerIsExactForAProgramAndHarmlessForATerminal: an answer in own words may hold anything.
+func TestAnAnswerIsExactForAProgramAndHarmlessForATerminal(t *testing.T) {
+	t.Parallel()
+	r := &ma2h.Response{Resolution: ma2h.StatusAnswered, Response: &ma2h.Detail{Value: []byte(`"\u001b[2J\nx\u202e"`), Actor: "human:owner"}}
+	for terminal, want := range map[bool]string{false: "\x1b[2J\nx\u202e\n", true: "\ufffd[2J\nx\ufffd\n"} {
+		var out strings.Builder
+		p := &program{stdout: &out, stderr: io.Discard, terminal: terminal}
+		if err := p.printResponse(r, false); err != nil || out.String() != want {
+			t.Errorf("with a terminal %t, %q is printed, %v; want %q", terminal, out.String(), err, want)
+		}
+		out.Reset()
+		if err := p.printJSON("\u009b31m\x7f\U000e0041é\n"); err != nil || (clean(out.String()) == out.String()) != terminal {
+			t.Errorf("with a terminal %t, the JSON printed is %q, %v", terminal, out.String(), err)
+		}
+		var back string
+		if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back != "\u009b31m\x7f\U000e0041é\n" {
+			t.Errorf("with a terminal %t, it reads as %q, %v", terminal, back, err)
+		}
+	}
+}
+
+// TestDecided says of every way to end what stands, by whom and when.
+func TestDecided(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Add(-50 * time.Hour)
+	when := at.Local().Format("2006-01-02 15:04")
+	owner, bot := "human:owner", "agent:bot"
+	for _, c := range []struct {
+		status ma2h.Status
+		by     string
+		detail *ma2h.Detail
+		want   string
+	}{
+		{"answered", owner, &ma2h.Detail{Value: []byte(`"eu"`), Comment: "Go\nahead."}, "Answered by human:owner at " + when + ". The answer is eu. The comment is: Go ahead."},
+		{"answered", owner, &ma2h.Detail{Value: []byte(`"moon"`), Edited: true}, "Answered by human:owner at " + when + ", with a value that is none of the options. The answer is moon."},
+		{"declined", owner, nil, "Declined by human:owner at " + when + "."},
+		{"completed", owner, nil, "Completed by human:owner at " + when + "."},
+		{"dismissed", owner, nil, "Dismissed by human:owner at " + when + "."},
+		{"cancelled", bot, nil, "Cancelled by agent:bot at " + when + "."},
+		{"expired", "system:hub", nil, "Nobody answered by " + when + "."},
+		{"expired", "system:hub", &ma2h.Detail{Value: []byte(`"no"`)}, "Nobody answered in time, so the default has applied since " + when + ". The answer is no."},
+	} {
+		m := &client.Reading{Response: &ma2h.Response{Resolution: c.status, Response: c.detail}, EndedAt: at, EndedBy: c.by}
+		if got, want := decided(m).Error(), "this has ended already. "+c.want; got != want {
+			t.Errorf("decided = %q, want %q", got, want)
+		}
+	}
+	if got, want := moment(at, at), at.Local().Format(time.TimeOnly); got != want {
+		t.Errorf("moment of today = %s, want %s", got, want)
 	}
 }

@@ -38,10 +38,18 @@ func orDecline(r *ma2h.Request) string {
 	return ", or --decline"
 }
 
+// plainWord is a value as it is listed: as it is, or quoted where a line would not show it so.
+func plainWord(s string) string {
+	if s == "" || cleanLine(s) != s {
+		return shellWord(s)
+	}
+	return s
+}
+
 func optionList(r *ma2h.Request) string {
 	var words []string
 	for _, o := range r.EffectiveOptions() {
-		words = append(words, cleanLine(o.Value))
+		words = append(words, plainWord(o.Value))
 	}
 	return strings.Join(words, ", ")
 }

@@ -28,7 +28,7 @@ func findMessage(ctx context.Context, c *client.Client, given string) (string, e
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("nothing that waits has the id %q; leave the id out to see what waits", given)
+		return "", fmt.Errorf("nothing that waits has the id %q; leave the id out to see what waits, or give the whole id of what was decided", given)
 	case 1:
 		return found[0], nil
 	}
@@ -109,30 +109,41 @@ func (p *program) showAction(a *ma2h.Action) {
 // showAnswers prints a command for each way to answer, each to be pasted as it stands.
 func (p *program) showAnswers(m *client.Reading, data string) {
 	if !m.MayResolve {
-		fmt.Fprint(p.stdout, "\nYou are not among those who may answer this.\n")
+		fmt.Fprintf(p.stdout, "\n%s\n", mayAnswer(m))
 		return
 	}
 	say := func(how, what string) {
-		fmt.Fprintf(p.stdout, "  %s answer %s %s%s%s\n", p.name, m.ID, how, dataArgs(data), what)
+		fmt.Fprintf(p.stdout, "  %s answer %s%s %s%s\n", p.name, m.ID, dataArgs(data), how, what)
 	}
 	if m.Type == ma2h.TypeTask {
 		fmt.Fprint(p.stdout, "\nTo answer:\n")
 		say("--done", "")
+		if steps := openSteps(m.Message.Action); steps != "" {
+			say("--done"+steps, "   # each step is done")
+		}
 		say("--dismiss", "")
 		return
 	}
 	r := m.Message.Request
-	p.showDefault(r, m.ExpiresAt)
+	p.showDefault(m)
 	switch form := readForm(r.Schema); {
+	case !r.Respondable() && !r.Ignorable():
+		fmt.Fprint(p.stdout, "\nThis takes no answer, and cannot be declined: the agent may withdraw it.\n")
 	case !r.Respondable():
 		fmt.Fprint(p.stdout, "\nThis takes no answer; it can only be declined:\n")
+	case r.Mode == ma2h.ModeInput && len(form.Properties) == 0:
+		fmt.Fprint(p.stdout, "\nTo answer, with JSON of your own:\n")
+		say(form.example(), "")
 	case r.Mode == ma2h.ModeInput:
 		fmt.Fprintf(p.stdout, "\nTo fill in:\n%s\nTo answer, with values of your own:\n", form.show())
 		say(form.example(), "")
+		if form.secrecy.Hides() {
+			say("--value-json -", "   # reads a JSON object; no secret in the shell's history")
+		}
 	default:
 		fmt.Fprint(p.stdout, "\nTo answer:\n")
 		for _, o := range r.EffectiveOptions() {
-			say(shellQuote(cleanLine(o.Value)), optionNote(o))
+			say(valueArg(o.Value), optionNote(o))
 		}
 	}
 	if r.Ignorable() {
@@ -140,13 +151,54 @@ func (p *program) showAnswers(m *client.Reading, data string) {
 	}
 }
 
+// openSteps are the flags that mark all steps that are not done yet.
+func openSteps(a *ma2h.Action) string {
+	flags := ""
+	for i, item := range a.Checklist {
+		if !item.Done {
+			flags += fmt.Sprintf(" --check %d", i+1)
+		}
+	}
+	return flags
+}
+
+// mayAnswer says who may answer what this person may not.
+func mayAnswer(m *client.Reading) string {
+	if len(m.Resolvers) == 0 {
+		return "You may not answer this; only the agent that sent it can end it."
+	}
+	return "You may not answer this; it is for " + listed(m.Resolvers, "or") + "."
+}
+
+// listed is a list of people and agents in a sentence, with a word before the last.
+func listed(who []string, word string) string {
+	words := make([]string, len(who))
+	for i := range who {
+		words[i] = cleanLine(who[i])
+	}
+	last := len(words) - 1
+	if last <= 0 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " " + word + " " + words[last]
+}
+
 // showDefault says what applies when nobody answers, and when.
-func (p *program) showDefault(r *ma2h.Request, at time.Time) {
-	if !r.HasDefault() || at.IsZero() {
+func (p *program) showDefault(m *client.Reading) {
+	r, at := m.Message.Request, m.ExpiresAt
+	if !r.HasDefault() && len(m.Withheld) == 0 || at.IsZero() { // one that is a secret is not there
 		return
 	}
 	fmt.Fprintf(p.stdout, "\nIf nobody answers by %s, in %s, this applies: %s\n",
-		at.Local().Format(time.DateTime), span(time.Until(at)), cleanLine(valueText(r.DefaultOnExpire)))
+		at.Local().Format(time.DateTime), span(time.Until(at)), shown(m, r.DefaultOnExpire))
+}
+
+// valueArg is a value as an argument that no flag is.
+func valueArg(s string) string {
+	if strings.HasPrefix(s, "-") {
+		return "-- " + shellWord(s)
+	}
+	return shellWord(s)
 }
 
 // optionNote says what an option means, behind a # that a shell leaves alone.

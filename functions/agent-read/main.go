@@ -1,4 +1,4 @@
-// Command agent-read is the Lambda function of the endpoint agent-read: GET /v1/agents/{agent}.
+// Command agent-read is the Lambda function of the endpoint agent-read: GET /v1/agent.
 package main
 
 import (

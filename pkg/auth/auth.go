@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,14 +52,9 @@ func unauthenticated() *ma2h.Error {
 // Parse reads a token's form.
 func Parse(token string) (Credential, *ma2h.Error) {
 	parts := strings.Split(token, "_")
-	if len(parts) != 4 || len(parts[1]) != hub.AccountRefLength ||
-		len(parts[2]) != ma2h.TailLength || len(parts[3]) != ma2h.TailLength {
+	if len(parts) != 4 || !ma2h.Minted(parts[1], hub.AccountRefLength) ||
+		!ma2h.Minted(parts[2], ma2h.TailLength) || !ma2h.Minted(parts[3], ma2h.TailLength) {
 		return Credential{}, unauthenticated()
-	}
-	for _, p := range parts[1:] {
-		if strings.Trim(p, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
-			return Credential{}, unauthenticated()
-		}
 	}
 	c := Credential{Account: parts[1], Ref: parts[2], Person: parts[0] == hub.PersonTokenPrefix, token: token}
 	if !c.Person && parts[0] != hub.AgentTokenPrefix {
@@ -89,7 +85,7 @@ func (a Authenticator) Caller(ctx context.Context, c Credential, also ...record.
 		}
 		return caller, nil
 	}
-	recs, err := a.Store.Get(ctx, append([]record.Key{hub.AgentKey(c.Ref), hub.AccountKey(c.Account)}, also...)...)
+	recs, err := a.Store.Get(ctx, distinct([]record.Key{hub.AgentKey(c.Ref), hub.AccountKey(c.Account)}, also)...)
 	if err != nil {
 		return nil, fmt.Errorf("authenticate: %w", err)
 	}
@@ -106,6 +102,17 @@ func (a Authenticator) Caller(ctx context.Context, c Credential, also ...record.
 	}
 	caller := &hub.Caller{Agent: &agent, Credential: hash, Read: recs[2:]}
 	return caller, a.account(ctx, caller, recs[1], agent.Account)
+}
+
+// distinct returns the keys of a credential and what is to come along, each once, as a store wants them: what comes along may
+// be named by whoever sends the request, themselves among others.
+func distinct(keys, also []record.Key) []record.Key {
+	for _, k := range also {
+		if !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // account fills in the caller's account. The token's own word for it is a guess that saves a read: an agent may have got
@@ -131,9 +138,9 @@ type login struct {
 }
 
 func (a Authenticator) person(ctx context.Context, c Credential, also []record.Key) (*hub.Caller, login, error) {
-	keys := append([]record.Key{
+	keys := distinct([]record.Key{
 		hub.LoginKey(c.Ref, hub.LoginHash(c.token)), hub.PersonKey(c.Ref), hub.AccountKey(c.Account),
-	}, also...)
+	}, also)
 	recs, err := a.Store.Get(ctx, keys...)
 	if err != nil {
 		return nil, login{}, fmt.Errorf("authenticate: %w", err)
@@ -152,8 +159,34 @@ func (a Authenticator) person(ctx context.Context, c Credential, also []record.K
 	if !p.Admits(&l) || l.Use == hub.LoginInvitation || !l.ExpiresAt.IsZero() && a.Now().After(l.ExpiresAt) {
 		return nil, login{}, unauthenticated()
 	}
+	if err := a.stillWith(ctx, &p, &l); err != nil {
+		return nil, login{}, err
+	}
 	caller := &hub.Caller{Person: &p, Login: recs[0], Read: recs[3:]}
 	return caller, login{use: l.Use, record: recs[0]}, a.account(ctx, caller, recs[2], p.Account)
+}
+
+// stillWith asks for the token with which a login was made, if there was one: it may have been revoked since. That is one
+// read more, for those who came in by such a link.
+func (a Authenticator) stillWith(ctx context.Context, p *hub.Person, l *hub.Login) error {
+	if l.With == "" {
+		return nil
+	}
+	recs, err := a.Store.Get(ctx, hub.LoginKey(p.Ref, l.With))
+	if err != nil {
+		return fmt.Errorf("authenticate: %w", err)
+	}
+	if recs[0].Rev == "" {
+		return unauthenticated()
+	}
+	var token hub.Login
+	if err := hub.Decode(recs[0], &token); err != nil {
+		return err
+	}
+	if !p.Admits(&token) {
+		return unauthenticated()
+	}
+	return nil
 }
 
 // Session returns the person of a web session's cookie, and the session's record.

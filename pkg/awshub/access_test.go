@@ -45,7 +45,7 @@ func TestAccessIsWhatTheTableSays(t *testing.T) {
 func listed(a endpoint.Access) []string {
 	all := []string{}
 	for what, kinds := range map[string][]string{
-		"get ": a.Get, "list ": a.List, "put ": a.Put, "erase ": a.Erase,
+		"get ": a.Get, "list ": a.List, "put ": a.Put, "erase ": a.Erase, "check ": a.Check,
 	} {
 		for _, k := range kinds {
 			all = append(all, what+k)
@@ -74,6 +74,8 @@ type uses struct {
 
 	mu   sync.Mutex
 	seen map[string]bool
+	part string // see before
+	do   func()
 }
 
 func (u *uses) all() []string {
@@ -98,6 +100,7 @@ func (u *uses) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := u.read(action, body); err != nil {
 		return nil, fmt.Errorf("read what %s asks: %w", action, err)
 	}
+	u.happening(action, body)()
 	if action == "StartExecution" {
 		return &http.Response{
 			StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
@@ -116,9 +119,9 @@ type attributes map[string]struct{ S string }
 func (a attributes) kind() string {
 	part, sort := a["pk"].S, a["sk"].S
 	for kind, beginning := range map[string]string{
-		"account": "account", "agent": "agent", "content": "content", "deed": "", "key": "", "login": "login#", "person": "person", "password": "password",
-		"tries": "tries",
-		"state": "state",
+		"account": "account", "agent": "agent", "content": "content", "deed": "", "directive": "", "key": "", "live": "live",
+		"login": "login#", "password": "password", "person": "person", "row": "", "seen": "seen", "session": "session",
+		"state": "state", "tries": "tries",
 	} {
 		if matches(endpoint.PartOf(kind), part) && (beginning == "" || matches(beginning, sort)) {
 			return kind
@@ -191,12 +194,36 @@ func (u *uses) read(action string, body []byte) error {
 	return nil
 }
 
-// put notes the kind that the record itself names, so that attributes.kind and endpoint.PartOf are held to it.
+// put notes the kind that the record itself names, so that attributes.kind and endpoint.PartOf are held to it. A directive has
+// the kinds of record that a message has, elsewhere.
 func (u *uses) put(item attributes) {
-	u.note("put %s", item["kind"].S)
-	if at := item.kind(); at != item["kind"].S {
-		u.note("put %s where %s lies", item["kind"].S, at)
+	kind, at := item["kind"].S, item.kind()
+	if at == "directive" && (kind == "content" || kind == "state") {
+		kind = at
 	}
+	u.note("put %s", kind)
+	if at != kind {
+		u.note("put %s where %s lies", kind, at)
+	}
+}
+
+// before lets something happen once, right before a Commit that writes to a part which begins like this.
+func (u *uses) before(part string, do func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.part, u.do = part, do
+}
+
+// happening returns what is to happen before a request is sent.
+func (u *uses) happening(action string, body []byte) func() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.do == nil || action != "TransactWriteItems" || !bytes.Contains(body, []byte(`"`+u.part)) {
+		return func() {}
+	}
+	do := u.do
+	u.do = nil
+	return do
 }
 
 func (u *uses) query(in asked) {
@@ -221,6 +248,7 @@ type drive struct {
 	uses       *uses
 	receiver   *receiver
 	bot, alice string // tokens
+	other      string // of another agent, where there is one
 }
 
 func driven(t *testing.T) *drive {

@@ -107,9 +107,10 @@ func (s *stack) function(name endpoint.Name) lambda.Handler {
 
 // reply is the answer to an event.
 type reply struct {
-	status int
-	header map[string]string
-	body   string
+	status  int
+	header  map[string]string
+	body    string
+	cookies []string
 }
 
 func (r reply) doc(t *testing.T) doc {
@@ -156,7 +157,7 @@ func (s *stack) send(f lambda.Handler, method, target, token string, body any) r
 	if err := json.Unmarshal(out, &a); err != nil {
 		s.t.Fatal(err)
 	}
-	return reply{a.StatusCode, a.Headers, a.Body}
+	return reply{a.StatusCode, a.Headers, a.Body, a.Cookies}
 }
 
 // must is send with a status that must come.

@@ -26,7 +26,7 @@ const (
 func (Bell) Ring(context.Context, string) {}
 
 // Listen returns a channel that receives now and then, whether or not anybody rang, and a function that ends it.
-func (Bell) Listen(ctx context.Context, _ string) (<-chan struct{}, func()) {
+func (Bell) Listen(ctx context.Context, _ ...string) (<-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	rung := make(chan struct{}, 1)
 	var ticking sync.WaitGroup

@@ -25,6 +25,12 @@ func (d *drive) submit() {
 		submit(key)
 		d.send(f, "POST", "/v1/messages", d.bot, ask(key, confirm, time.Time{}))
 	}
+	_, envelope := d.stranded("stranded") // whose replay ends it
+	_, other := d.agents()
+	send(envelope, http.StatusAccepted)
+	send(addressed("to", "agent:other", ""), http.StatusAccepted)
+	send(addressed("to a session", "agent:other#"+d.session(other, 0), ""), http.StatusAccepted)
+	send(addressed("to nobody", "agent:nobody", ""), http.StatusUnprocessableEntity)
 }
 
 // states drives a function with messages in every state.
@@ -39,6 +45,10 @@ func (d *drive) states(f lambda.Handler, method, tail, token string, body any) {
 				d.t.Errorf("%s %s = %d %s", method, messagePath(id, tail), r.status, r.body)
 			}
 		}
+	}
+	id, _ := d.stranded("stranded")
+	if r := d.send(f, method, messagePath(id, tail), token, body); r.status >= http.StatusInternalServerError {
+		d.t.Errorf("%s %s = %d %s", method, messagePath(id, tail), r.status, r.body)
 	}
 }
 
@@ -59,7 +69,8 @@ func (d *drive) resolve() {
 	d.strangers(f, endpoint.Resolve, approve)
 	d.states(f, "POST", "/resolve", d.alice, approve)
 	id := d.submitted("agents", time.Minute, time.Hour, d.pushed())
-	d.must(f, "POST", messagePath(id, "/resolve"), d.bot, approve, http.StatusOK)
+	bot, _ := d.agents()
+	d.must(f, "POST", messagePath(id, "/resolve?session="+d.session(bot, 0)), d.bot, approve, http.StatusOK)
 	d.must(f, "POST", messagePath(id, "/resolve"), d.bot, approve, http.StatusConflict)
 }
 

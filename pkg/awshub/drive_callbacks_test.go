@@ -30,8 +30,8 @@ func (d *drive) replaced() {
 func (d *drive) agentRead() {
 	f := d.function(endpoint.AgentRead)
 	d.strangers(f, endpoint.AgentRead, nil)
-	d.must(f, "GET", "/v1/agents/bot", d.alice, nil, http.StatusOK)
-	d.must(f, "GET", "/v1/agents/nobody", d.alice, nil, http.StatusNotFound)
+	d.must(f, "GET", "/v1/agent?id=bot", d.alice, nil, http.StatusOK)
+	d.must(f, "GET", "/v1/agent?id=nobody", d.alice, nil, http.StatusNotFound)
 }
 
 func (d *drive) hostBind() {
@@ -93,13 +93,15 @@ func (d *drive) sendAgain() {
 	} {
 		d.must(f, "POST", "/v1/waiting/"+id+"/send-again", d.alice, nil, want)
 	}
+	stranded, _ := d.stranded("stranded")
+	d.must(f, "POST", "/v1/waiting/"+stranded+"/send-again", d.alice, nil, http.StatusUnprocessableEntity)
 }
 
 // failed returns an ask whose answer was refused where it was pushed to.
 func (d *drive) failed(key string) string {
 	d.t.Helper()
 	id := d.submitted(key, time.Minute, time.Hour, d.pushed())
-	if _, err := d.hub.Resolve(d.t.Context(), d.owner, id, &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
+	if _, err := d.hub.Resolve(d.t.Context(), d.owner, id, "", &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
 		d.t.Fatal(err)
 	}
 	h := *d.hub

@@ -30,7 +30,12 @@ func drives() map[endpoint.Name]func(*drive) {
 		endpoint.AgentRead: (*drive).agentRead, endpoint.HostBind: (*drive).hostBind, endpoint.HostUnbind: (*drive).hostUnbind,
 		endpoint.SecretAdd: (*drive).secretAdd, endpoint.SecretUse: (*drive).secretUse, endpoint.SecretRemove: (*drive).secretRemove,
 		endpoint.SendAgain: (*drive).sendAgain,
-		endpoint.Inbox:     (*drive).inbox, endpoint.Sweep: (*drive).sweep, endpoint.Outbox: (*drive).outbox,
+		endpoint.Drain:     (*drive).drain, endpoint.InboxAck: (*drive).inboxAck, endpoint.DirectiveSend: (*drive).directiveSend,
+		endpoint.DirectiveRead: (*drive).directiveRead, endpoint.AllowlistPut: (*drive).allowlistPut,
+		endpoint.SessionAdd: (*drive).sessionAdd, endpoint.SessionList: (*drive).sessionList, endpoint.SessionRead: (*drive).sessionRead,
+		endpoint.SessionClose: (*drive).sessionClose, endpoint.Presence: (*drive).presence,
+		endpoint.AgentStop: (*drive).agentStop, endpoint.StopLift: (*drive).stopLift,
+		endpoint.Inbox: (*drive).inbox, endpoint.Sweep: (*drive).sweep, endpoint.Outbox: (*drive).outbox,
 		endpoint.Fire: (*drive).fire, endpoint.Deliver: (*drive).deliver,
 	}
 }

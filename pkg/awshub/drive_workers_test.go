@@ -18,6 +18,11 @@ func (d *drive) sweep() {
 	d.old("old")
 	d.late("late")
 	d.owed()
+	_, other := d.agents()
+	d.session(other, 100*24*time.Hour) // long over
+	d.stranded("stranded")
+	d.forgotten()
+	d.left()
 	sweep := d.sweeper()
 	for end := time.Now().Add(patience); ; {
 		if _, err := sweep(d.t.Context()); err != nil {
@@ -86,8 +91,9 @@ func (d *drive) execute(f awshub.Execution, err error) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	stranded, _ := d.stranded("stranded")
 	for _, id := range []string{
-		"msg_" + strings.Repeat("a", ma2h.TailLength), d.old("old"), d.late("late"), d.current("open"), d.owed(),
+		"msg_" + strings.Repeat("a", ma2h.TailLength), d.old("old"), d.late("late"), d.current("open"), d.owed(), stranded,
 	} {
 		key, _ := hub.StateKey(id)
 		in := sfnclock.Input{Key: sfnclock.Key(key), At: sfnclock.Timestamp(time.Now())}

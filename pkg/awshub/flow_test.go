@@ -106,7 +106,7 @@ func TestPagesAndWhatIsNowhere(t *testing.T) {
 		"/": http.StatusSeeOther, "/inbox": http.StatusUnauthorized, "/signin": http.StatusOK, "/nowhere": http.StatusNotFound,
 		"/v1/messages": http.StatusMethodNotAllowed, "/v1/nowhere": http.StatusNotFound, "/v1/me": http.StatusNotFound,
 		"/v1/agents/a/rotate": http.StatusMethodNotAllowed, "/v1/agents/a/b/rotate": http.StatusMethodNotAllowed,
-		"/v1/agents/a/b": http.StatusNotFound, "/v1/agents/": http.StatusNotFound, "/.well-known": http.StatusNotFound,
+		"/v1/agents/a/b": http.StatusMethodNotAllowed, "/v1/agents/": http.StatusNotFound, "/.well-known": http.StatusNotFound,
 		"/in": http.StatusNotFound, "/static": http.StatusNotFound, "/v1//messages": http.StatusNotFound, "//": http.StatusNotFound,
 	} {
 		w := httptest.NewRecorder()

@@ -19,7 +19,7 @@ func (c Config) Endpoint(ctx context.Context, name endpoint.Name) (http.Handler,
 	if err != nil {
 		return nil, err
 	}
-	return oneSegment(c.api(h).Endpoint(name), e), nil
+	return httpapi.Below(httpapi.BasePath(c.BaseURL), oneSegment(c.api(h).Endpoint(name), e)), nil
 }
 
 // Inbox returns the handler of the pages, and of all paths at which there is nothing.
@@ -28,8 +28,9 @@ func (c Config) Inbox(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	base := httpapi.BasePath(c.BaseURL)
 	pages := inbox.New(inbox.Config{
-		Hub: h.of, Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:"), Stack: h.name(),
+		Hub: h.of, Log: c.log(), Secure: strings.HasPrefix(c.BaseURL, "https:"), Base: base, Stack: h.name(),
 	})
 	unrouted := c.api(h).Unrouted()
 	mux := http.NewServeMux()
@@ -40,7 +41,7 @@ func (c Config) Inbox(ctx context.Context) (http.Handler, error) {
 	for _, path := range inbox.Paths() {
 		httpapi.Mount(mux, path, pages.Handler())
 	}
-	return oneSegment(httpapi.Unclean(mux, c.log())), nil
+	return httpapi.Below(base, oneSegment(httpapi.Unclean(mux, c.log()))), nil
 }
 
 // opener returns what opens the hub for one with this access.

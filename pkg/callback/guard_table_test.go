@@ -1,6 +1,7 @@
 package callback_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -17,7 +18,7 @@ import (
 )
 
 // special4 and special6 are all prefixes of the IANA IPv4 and IPv6 Special-Purpose Address Registries as they were last
-// updated on 2025-10-09, looked up on 2026-11-30.
+// updated on 2025-10-09, compared row by row on 2026-11-30.
 var (
 	special4 = []string{
 		"0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
@@ -266,24 +267,28 @@ func FuzzNoURLLeadsInside(f *testing.F) {
 	})
 }
 
-// FuzzAFileIsAProofByAWholeLine: what is no line of the file by itself is no proof.
+// FuzzAFileIsAProofByAWholeLine: what is no line of the file by itself is no proof, nor what does not end within the part that
+// is read. A filling between two texts takes the file to that end and beyond it.
 func FuzzAFileIsAProofByAWholeLine(f *testing.F) {
 	const line = "mash-callback=abc"
-	for _, file := range []string{"", line, line + "\n", "x\r\n" + line + "\r\n", "x" + line, line + "x", "\x00", strings.Repeat("y", callback.MaxProof-3) + "\n" + line} {
-		f.Add([]byte(file))
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		got := callback.HasLine(file, line)
-		want := false
-		if len(file) <= callback.MaxProof {
-			for l := range strings.SplitSeq(string(file), "\n") {
-				want = want || strings.TrimSpace(l) == line
-			}
-		} else if got {
-			want = strings.Contains(string(file[:callback.MaxProof]), line)
+	for _, text := range []string{"", line, line + "\n", "x\r\n" + line + "\r\n", "x" + line, line + "x", "\x00"} {
+		f.Add([]byte(text), byte('y'), 0, []byte{})
+		for near := -len(line) - 3; near <= 3; near++ {
+			f.Add([]byte{}, byte('\n'), callback.MaxProof+near, []byte(text))
+			f.Add([]byte(text), byte('y'), callback.MaxProof-len(text)+near, []byte("\n"+line))
 		}
-		if got != want || callback.HasLine(file, "") {
-			t.Errorf("HasLine(%q) = %t, want %t", file, got, want)
+	}
+	f.Fuzz(func(t *testing.T, before []byte, fill byte, filled int, after []byte) {
+		filling := bytes.Repeat([]byte{fill}, min(max(filled, 0), 2*callback.MaxProof))
+		file := slices.Concat(before, filling, after)
+		want, at := false, 0
+		for l := range strings.SplitSeq(string(file), "\n") {
+			at += len(l) + 1 // behind the end of the line
+			want = want || strings.TrimSpace(l) == line && (at <= callback.MaxProof || len(file) <= callback.MaxProof)
+		}
+		read := file[:min(len(file), callback.MaxProof+1)]
+		if got := callback.HasLine(read, line); got != want || callback.HasLine(file, line) != want || callback.HasLine(read, "") {
+			t.Errorf("HasLine(%q, %d times %q, %q) = %t, want %t", before, len(filling), fill, after, got, want)
 		}
 	})
 }

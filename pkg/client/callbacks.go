@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
@@ -67,7 +68,7 @@ type NewSecret struct {
 // ReadAgent returns one agent.
 func (c *Client) ReadAgent(ctx context.Context, id string) (*AgentDetail, error) {
 	var a AgentDetail
-	if err := c.call(ctx, request{name: endpoint.AgentRead, ids: []string{id}, into: &a, repeat: true}); err != nil {
+	if err := c.call(ctx, request{name: endpoint.AgentRead, query: url.Values{"id": {id}}, into: &a, repeat: true}); err != nil {
 		return nil, err
 	}
 	return &a, nil

@@ -33,6 +33,12 @@ type Reading struct {
 	Delivery *ma2h.Delivery `json:"delivery"`
 	Attempts []Attempt      `json:"attempts"` // of its push
 	Callback *Callback      `json:"callback"` // nil when the agent fetches its answer
+	EndedAt  time.Time      `json:"ended_at"` // when the outcome came about; zero while it waits
+	EndedBy  string         `json:"ended_by"` // the attested actor of the outcome, of a task too, whose Response may not say
+
+	// Withheld are JSON Pointers to secrets that only the agent gets, in the answer or, before there is an outcome, in the
+	// default.
+	Withheld []string `json:"withheld"`
 }
 
 // Attempt is one try to push a Response.

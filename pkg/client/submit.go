@@ -18,7 +18,8 @@ type Ack struct {
 
 	// Warnings are what the hub took but wants to be known, from its Mash-Warning headers: inexact_number says that an
 	// integer beyond ±(2^53−1) occurs, which signatures see rounded (spec §9.2); no_human_resolver, that the message lists
-	// nobody who may resolve it, so that nobody but its sender can (spec §9.1).
+	// nobody who may resolve it, so that nobody but its sender can (spec §9.1); unknown_resolver, that it names somebody
+	// to answer it who is not in the account, and who cannot answer before they join.
 	Warnings []string `json:"-"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,6 +62,14 @@ func lookUp(v any, pointer string) any {
 			continue
 		}
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		if list, ok := v.([]any); ok {
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(list) {
+				return absent{}
+			}
+			v = list[i]
+			continue
+		}
 		if d, ok := v.(doc); ok {
 			v = map[string]any(d)
 		}

@@ -32,7 +32,12 @@ func TestDiscovery_MeetsTheSchema(t *testing.T) {
 		a.shows("/ma2h_version", "0.6", "/retention_days", 7, "/replay_window_seconds", 120, "/max_body_bytes", 256<<10,
 			"/max_part_bytes", 128<<10, "/max_context_parts", 16, "/ack", doc{"enabled": true}, "/auth_schemes", []string{"bearer", "apikey"})
 		// What is not built is not advertised, and neither are limits that a tenant has not.
-		a.lacks("/inbound", "/presence", "/sessions", "/inter_agent", "/rate_limit")
+		a.lacks("/rate_limit", "/inbound/stream_url", "/inbound/stream_max_hold_seconds")
+		a.shows("/inbound", doc{
+			"enabled": true, "poll_url": "https://hub.example/v1/inbox", "ack_url": "https://hub.example/v1/inbox/ack", "max_batch": 32,
+			"visibility_timeout_seconds": 60, "retention_days": 7, "signature_algs": []string{"hmac-sha256"}, "webhook_supported": false,
+			"session_param": true,
+		}, "/inter_agent", doc{"enabled": true, "entry_kinds": []string{"message", "response", "receipt"}, "sender_allowlists": true})
 	})
 }
 
@@ -108,9 +113,7 @@ func TestLegs_NotBuiltYet(t *testing.T) {
 		bot, alice := s.agent("bot"), s.person("alice")
 		s.agent("other")
 		for _, r := range []struct{ method, path string }{
-			{"GET", "/v1/inbox"}, {"POST", "/v1/inbox/ack"}, {"GET", "/v1/inbox/stream"}, {"GET", "/v1/inbox?session=sess_1"},
-			{"POST", "/v1/sessions"}, {"GET", "/v1/sessions"}, {"GET", "/v1/sessions/sess_1"}, {"DELETE", "/v1/sessions/sess_1"},
-			{"GET", "/v1/agents/bot/presence"},
+			{"GET", "/v1/inbox/stream"},
 		} {
 			bot.send(r.method, r.path, nil).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}

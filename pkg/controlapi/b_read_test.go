@@ -229,3 +229,59 @@ func TestB32_WaitEndsWithAnExpiryThatNobodyRings(t *testing.T) {
 		}
 	})
 }
+
+func TestSecretsOfAnAnswerAreForItsAgentAlone(t *testing.T) {
+	onStores(t, func(t *testing.T, s *suite) {
+		bot, alice, bob := s.agent("bot"), s.person("alice"), s.person("bob")
+		id := bot.accepted(s.ask(set("/request/mode", "input"), set("/request/schema", doc{
+			"properties":   doc{"e": doc{"type": "string"}, "pw": doc{"type": "string"}, "l": doc{"type": "array", "items": doc{"x-ma2h-sensitive": true}}},
+			"dependencies": doc{"e": doc{"properties": doc{"pw": doc{"x-ma2h-sensitive": true}}}},
+		})))
+		alice.answers(id, doc{"e": "x", "pw": "HUSH", "l": []string{"HUSH"}}).is(http.StatusOK)
+		for _, c := range []*caller{alice, bob} {
+			a := c.read(id).is(http.StatusOK)
+			if bytes.Contains(a.body, []byte("HUSH")) {
+				t.Errorf("a person reads a secret: %s", a.body)
+			}
+			same(t, "what is left", a.at("/response/response/value"), any(map[string]any{"e": "x", "l": []any{}}))
+			same(t, "how much is said to be withheld", len(a.at("/withheld").([]any)), 2)
+		}
+		same(t, "what the agent gets", bot.get(id).is(http.StatusOK).str("/response/response/value/pw"), "HUSH")
+	})
+}
+
+func TestSecretsOfADefaultAreForItsAgentAlone(t *testing.T) {
+	onStores(t, func(t *testing.T, s *suite) {
+		bot, alice := s.agent("bot"), s.person("alice")
+		secret := doc{"type": "string", "x-ma2h-sensitive": true, "default": "HUSH", "examples": []string{"HUSH"}}
+		id := bot.accepted(s.ask(set("/request/mode", "input"), set("/request/schema", doc{
+			"type": "object", "default": doc{"pw": "HUSH", "e": "x"}, "$defs": doc{"s": secret},
+			"properties": doc{"e": doc{"type": "string", "default": "shown"}, "pw": secret, "default": doc{"type": "string"},
+				"q": doc{"$ref": "#/$defs/s"}, "l": doc{"type": "array", "items": doc{"allOf": []doc{secret}}, "default": []string{"HUSH"}}},
+		}), set("/request/default_on_expire", doc{"e": "x", "pw": "HUSH", "l": []string{"HUSH"}}), expires(stamp(s.now.Add(time.Hour)))))
+		sees := func(status string) {
+			t.Helper()
+			a := alice.read(id).is(http.StatusOK).shows("/status", status,
+				"/message/request/schema/properties/e/default", "shown", "/message/request/schema/properties/default/type", "string",
+				"/message/request/schema/properties/pw/x-ma2h-sensitive", true,
+				"/message/request/default_on_expire", doc{"e": "x", "l": []any{}}, "/withheld", []any{"/l/0", "/pw"})
+			if bytes.Contains(a.body, []byte("HUSH")) {
+				t.Errorf("a person reads a secret: %s", a.body)
+			}
+		}
+		sees("open")
+		s.later(2 * time.Hour)
+		sees("expired")
+		a := bot.get(id).is(http.StatusOK)
+		same(t, "what the agent gets", a.str("/response/response/value/pw")+a.str("/request/default_on_expire/pw"), "HUSHHUSH")
+		same(t, "what the agent reads of its schema", a.str("/request/schema/properties/pw/default"), "HUSH")
+	})
+}
+
+func TestADefaultThatIsASecretIsSaidToBeWithheld(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		id := s.agent("bot").accepted(s.ask(set("/request/mode", "input"), set("/request/schema", doc{"type": "object", "properties": doc{"pw": doc{}}, "x-ma2h-sensitive": true}),
+			set("/request/default_on_expire", doc{"pw": "HUSH"}), expires(stamp(s.now.Add(time.Hour)))))
+		s.person("alice").read(id).is(http.StatusOK).shows("/withheld", []any{""}).lacks("/message/request/default_on_expire")
+	})
+}

@@ -3,6 +3,7 @@ package controlapi_test
 import (
 	"bytes"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/mash-hub/mash/pkg/hub"
@@ -112,6 +113,10 @@ func TestB42_ActorsAreNamespaced(t *testing.T) {
 		person.cancel(own).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		person.ack(own, nil).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		person.submit(s.ask(set("/agent/id", "alice"))).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		member := s.person("dora") // of an account that is not theirs
+		for _, list := range []edit{resolvers("human:dora"), resolvers("human:dora", "human:dora", "human:alice"), none} {
+			member.submit(s.ask(set("/agent/id", "dora"), list)).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		}
 	})
 }
 
@@ -178,6 +183,29 @@ func TestChoice_AskWithoutResolversIsAcceptedAndMarked(t *testing.T) {
 		same(s.t, "warnings of a notify", warnings(s.notify()), unmarked)
 		id := bot.accepted(s.ask(none))
 		alice.read(id).is(http.StatusOK).shows("/resolvers", []string{}, "/may_resolve", false)
+	})
+}
+
+func TestChoice_AResolverWhoIsNobodyIsAcceptedAndMarked(t *testing.T) {
+	onStores(t, func(_ *testing.T, s *suite) {
+		s.owns("alice", "bot", "helper")
+		s.owns("carol", "foreign")
+		bot := s.agent("bot")
+		for list, want := range map[string][]string{
+			"human:alice": nil, "agent:helper": nil, "agent:bot": nil, "human:alice agent:helper": nil,
+			"human:nobody": {"unknown_resolver"}, "human:alice human:nobody human:nobody": {"unknown_resolver"},
+			"human:carol": {"unknown_resolver"}, "agent:nobody": {"unknown_resolver"}, "human:helper": {"unknown_resolver"},
+		} {
+			envelope := s.ask(resolvers(strings.Fields(list)...))
+			for range 2 { // a replay is told the same
+				a := bot.submit(envelope).is(http.StatusAccepted)
+				same(s.t, "warnings of "+list, a.header["Mash-Warning"], want)
+			}
+		}
+		id := bot.accepted(s.task(set("/action/allowed_resolvers", []string{"human:nobody"})))
+		s.person("alice").resolve(id, doc{"resolution": "completed"}).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		withdrawn := bot.accepted(s.ask(resolvers("human:nobody")))
+		bot.cancel(withdrawn).is(http.StatusOK)
 	})
 }
 

@@ -36,7 +36,8 @@ func (s *Server) Handler() http.Handler {
 		"POST tokens": (*Server).tokens, "POST owners": (*Server).owners, "POST settle": (*Server).settle,
 		"GET outcomes": (*Server).outcomes, "GET pushes": (*Server).pushesCall, "GET receipts": (*Server).receipts,
 		"POST sign-ack": (*Server).signAck,
-		"POST policies": notBuilt, "POST allowlists": notBuilt, "POST directives": notBuilt, "GET hold-bound": notBuilt,
+		"POST policies": (*Server).policies, "POST allowlists": (*Server).allowlists, "POST directives": (*Server).directives,
+		"GET hold-bound": (*Server).holdBound,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) { s.inTenant(w, r, c) })
@@ -78,10 +79,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, k *control, c cal
 	_, _ = w.Write(hub.Encode(answer)) // a client that has gone away is no error of ours
 }
 
-func notBuilt(*Server, *control) (int, any, error) {
-	return 0, nil, ma2h.Errorf(ma2h.CodeNotImplemented, "This call belongs to a leg that is not built yet; see DIVERGENCES.md.")
-}
-
 func (s *Server) makeTenant(k *control) (int, any, error) {
 	var c config
 	if err := httpapi.DecodeClosed(k.body, &c); err != nil {
@@ -104,10 +101,16 @@ func (s *Server) settle(k *control) (int, any, error) {
 	}
 	switch body.What {
 	case "sessions":
-		return notBuilt(s, k)
+		return http.StatusNoContent, nil, settleSessions(k)
 	case "retention":
-		return http.StatusNoContent, nil, settleDue(k)
+		if err := settleSessions(k); err != nil {
+			return 0, nil, err
+		}
+		return http.StatusNoContent, nil, settleDue(k, everything)
 	case "message":
+		if err := settleSessions(k); err != nil {
+			return 0, nil, err
+		}
 		if body.ID == nil {
 			return 0, nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/id", "Name the message.")
 		}
@@ -121,17 +124,25 @@ func (s *Server) settle(k *control) (int, any, error) {
 	return 0, nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/what", "what is sessions, retention or message.")
 }
 
-// settleDue fires everything that is due at the request's clock, until nothing new turns up.
-func settleDue(k *control) error {
+// settleSessions does all that is due of sessions.
+func settleSessions(k *control) error {
+	return settleDue(k, func(key record.Key) bool { return strings.HasPrefix(key.Part, "s#") })
+}
+
+func everything(record.Key) bool { return true }
+
+// settleDue fires all that is due of some records at the request's clock, until nothing new turns up.
+func settleDue(k *control, which func(record.Key) bool) error {
 	fired := map[record.Entry]bool{}
+	before := k.hub.Now().Add(k.hub.Settings.Grace) // a record may be due as late; what is fired too early does nothing
 	for {
-		entries, err := k.hub.Store.Due(k.r.Context(), k.hub.Now(), record.Entry{}, record.MaxListLimit)
+		entries, err := k.hub.Store.Due(k.r.Context(), before, record.Entry{}, record.MaxListLimit)
 		if err != nil {
 			return err
 		}
 		news := false
 		for _, e := range entries {
-			if fired[e] {
+			if fired[e] || !which(e.Key) {
 				continue
 			}
 			fired[e], news = true, true
@@ -157,7 +168,7 @@ func (s *Server) pushesCall(k *control) (int, any, error) {
 	return http.StatusOK, map[string][]capturedPush{"pushes": k.tenant.pushes.take()}, nil
 }
 
-// receipts is the owner's read of a response track (spec §14.4). Directives belong to a leg that is not built.
+// receipts is the owner's read of a response track, or of the track of a directive (spec §14.4).
 func (s *Server) receipts(k *control) (int, any, error) {
 	credential, err := auth.FromRequest(k.r)
 	if err != nil {
@@ -169,20 +180,33 @@ func (s *Server) receipts(k *control) (int, any, error) {
 	}
 	id := k.r.URL.Query().Get("id")
 	if strings.HasPrefix(id, ma2h.PrefixDirective) {
-		return notBuilt(s, k)
+		return directiveReceipt(k, caller, id)
 	}
-	unknown := ma2h.Errorf(ma2h.CodeNotFound, "There is no receipt of this id for you.")
 	if caller.Person == nil || caller.Account.Owner != caller.Actor() {
-		return 0, nil, unknown
+		return 0, nil, noReceipt()
 	}
 	reading, failed := k.hub.Read(k.r.Context(), caller, id)
 	if ma2h.AsError(failed) != nil || failed == nil && reading.Delivery == nil {
-		return 0, nil, unknown
+		return 0, nil, noReceipt()
 	}
 	if failed != nil {
 		return 0, nil, failed
 	}
 	return http.StatusOK, reading.Delivery, nil
+}
+
+// holdBound says for how long a stream opened now would be held. It renews nothing.
+func (s *Server) holdBound(k *control) (int, any, error) {
+	credential, err := auth.FromRequest(k.r)
+	if err != nil {
+		return 0, nil, err
+	}
+	caller, failed := auth.For(k.hub).Caller(k.r.Context(), credential)
+	if failed != nil {
+		return 0, nil, failed
+	}
+	hold, failed := k.hub.HoldBound(k.r.Context(), caller, k.r.URL.Query().Get("session"))
+	return http.StatusOK, map[string]int64{"ms": hold.Milliseconds()}, failed
 }
 
 // signAck signs an ack as it would be pushed (spec §14.4).

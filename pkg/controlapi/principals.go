@@ -134,7 +134,7 @@ func own(ctx context.Context, h *hub.Hub, agent, person string) error {
 }
 
 func hasRecords(ctx context.Context, h *hub.Hub, agentRef string) (bool, error) {
-	for _, list := range []string{"open#", "done#"} {
+	for _, list := range []string{"open#", "done#", "sess#"} {
 		entries, err := h.Store.Index(ctx, 2, list+agentRef, record.Entry{}, 1)
 		if err != nil || len(entries) > 0 {
 			return len(entries) > 0, err

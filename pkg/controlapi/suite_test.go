@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,6 +87,7 @@ type suite struct {
 	now    time.Time // zero for the real clock
 	store  *watched
 	keys   atomic.Int64
+	nonces sync.Map // of all that was delivered
 }
 
 func newSuite(t *testing.T, e engine, config doc) *suite {

@@ -19,7 +19,7 @@ type tenant struct {
 	mu sync.Mutex // provisioning is one at a time; the protocol itself needs no lock
 }
 
-// config is the body of POST /tenants. Members of legs that are not built are checked, and mean nothing yet.
+// config is the body of POST /tenants.
 type config struct {
 	Version             *string `json:"version"`
 	SigningKey          *string `json:"signing_key"`
@@ -93,7 +93,8 @@ func (s *Server) newTenant(c *config) (string, error) {
 	settings.Grace = s.Grace
 	settings.Version = value(c.Version, ma2h.Newest)
 	settings.RetentionDays = value(c.RetentionDays, settings.RetentionDays)
-	settings.RequestsPerMinute, settings.InboxDepth = 0, 0
+	settings.RequestsPerMinute, settings.InboxDepth, settings.PairPerMinute = 0, 0, 0
+	c.setSessions(&settings)
 	settings.SigningKey = []byte(value(c.SigningKey, rand.Text()))
 	settings.OneNamespace = true
 	t := &tenant{}
@@ -107,6 +108,30 @@ func (s *Server) newTenant(c *config) (string, error) {
 	s.tenants[name] = t
 	return name, nil
 }
+
+// setSessions sets what the body says of mailboxes and sessions.
+func (c *config) setSessions(s *hub.Settings) {
+	seconds := func(p *int, of *time.Duration) {
+		if p != nil {
+			*of = time.Duration(min(*p, maxSeconds)) * time.Second
+		}
+	}
+	seconds(c.VisibilityTimeout, &s.VisibilityTimeout)
+	seconds(c.Freshness, &s.Freshness)
+	seconds(c.MinTTL, &s.MinTTL)
+	seconds(c.DefaultTTL, &s.DefaultTTL)
+	seconds(c.MaxTTL, &s.MaxTTL)
+	seconds(c.TerminalRetention, &s.TerminalRetention)
+	s.StreamMaxHold = min(s.StreamMaxHold, s.Freshness) // unless it is said, when it was checked
+	seconds(c.StreamMaxHold, &s.StreamMaxHold)
+	s.MaxLivePerAgent = value(c.MaxLivePerAgent, s.MaxLivePerAgent)
+	s.AgentListVisibility = value(c.AgentListVisibility, false)
+	s.ListAccount = s.AgentListVisibility && value(c.SessionListScope, hub.ScopeAccount) == hub.ScopeAccount
+	s.HardStop = value(c.OperatorHardStop, true)
+}
+
+// maxSeconds is the longest time that a tenant's sessions know, a hundred years.
+const maxSeconds = hub.MaxRetentionDays * 24 * 60 * 60
 
 // at returns the tenant's hub for one request. Under a virtual clock nothing waits.
 func (t *tenant) at(now time.Time, work *pending) *hub.Hub {

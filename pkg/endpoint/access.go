@@ -13,6 +13,7 @@ type Access struct {
 	List    []string // kinds that it reads by going through their part
 	Put     []string // kinds that it writes
 	Erase   []string // kinds that it erases
+	Check   []string // kinds that are only a condition of a write of others
 	Indexes []Index  // what it looks up in indexes
 
 	Unwraps bool // whether it opens the hub's keys, which takes the key service
@@ -35,6 +36,20 @@ const (
 // UnwrapPurpose is the purpose that stands in the encryption context when the key service opens the hub's keys.
 const UnwrapPurpose = "mash hub key wrap"
 
+// and returns what two functions do, each thing once.
+func (a Access) and(b Access) Access {
+	both := func(x, y []string) []string {
+		all := slices.Concat(x, y)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	return Access{
+		Get: both(a.Get, b.Get), List: both(a.List, b.List), Put: both(a.Put, b.Put), Erase: both(a.Erase, b.Erase),
+		Check: both(a.Check, b.Check), Indexes: slices.Concat(a.Indexes, b.Indexes),
+		Unwraps: a.Unwraps || b.Unwraps, Arms: a.Arms || b.Arms,
+	}
+}
+
 // Reads says whether records of a kind are read.
 func (a Access) Reads(kind string) bool {
 	return slices.Contains(a.Get, kind) || slices.Contains(a.List, kind)
@@ -42,16 +57,21 @@ func (a Access) Reads(kind string) bool {
 
 // The kinds of record that functions touch, as they stand in the records themselves.
 const (
-	kindAccount  = "account"
-	kindAgent    = "agent"
-	kindContent  = "content"
-	kindDeed     = "deed"
-	kindKey      = "key"
-	kindLogin    = "login"
-	kindPassword = "password"
-	kindPerson   = "person"
-	kindState    = "state"
-	kindTries    = "tries"
+	kindAccount   = "account"
+	kindAgent     = "agent"
+	kindContent   = "content"
+	kindDeed      = "deed"
+	kindDirective = "directive" // both records of one
+	kindKey       = "key"
+	kindLive      = "live"
+	kindLogin     = "login"
+	kindPassword  = "password"
+	kindPerson    = "person"
+	kindRow       = "row"
+	kindSeen      = "seen"
+	kindSession   = "session"
+	kindState     = "state"
+	kindTries     = "tries"
 )
 
 // PartOf returns the parts in which records of a kind lie: a text that ends in # is the beginning of their names, any
@@ -60,14 +80,20 @@ func PartOf(kind string) string {
 	switch kind {
 	case kindAccount:
 		return "a#"
-	case kindAgent:
+	case kindAgent, kindLive, kindSeen:
 		return "g#"
 	case kindContent, kindState:
 		return "m#"
 	case kindDeed:
 		return "u#"
+	case kindDirective:
+		return "d#"
+	case kindRow:
+		return "q#"
 	case kindKey:
 		return "k#hub"
+	case kindSession:
+		return "s#"
 	case kindLogin, kindPassword, kindPerson, kindTries:
 		return "p#"
 	}

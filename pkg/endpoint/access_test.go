@@ -40,7 +40,7 @@ func TestWhatFunctionsTouchHasAPlace(t *testing.T) {
 	t.Parallel()
 	for _, f := range endpoint.Functions() {
 		name, a := f.Name, f.Access
-		for _, kind := range slices.Concat(a.Get, a.List, a.Put, a.Erase) {
+		for _, kind := range slices.Concat(a.Get, a.List, a.Put, a.Erase, a.Check) {
 			if endpoint.PartOf(kind) == "" { // it panics for a kind that is none
 				t.Errorf("%s touches records of kind %q, which lie nowhere", name, kind)
 			}

@@ -53,6 +53,17 @@ const (
 	SendAgain    Name = "send-again"    // a Response is pushed again
 )
 
+// Those about sessions and about whether an agent is there (spec §15.3, §16).
+const (
+	SessionAdd   Name = "session-add"   // a new session of an agent
+	SessionList  Name = "session-list"  // sessions
+	SessionRead  Name = "session-read"  // one session
+	SessionClose Name = "session-close" // the end of a session
+	Presence     Name = "presence"      // whether an agent can be reached
+	AgentStop    Name = "agent-stop"    // the end of all sessions of an agent, which begins no other
+	StopLift     Name = "stop-lift"     // and now does again
+)
+
 // Caller is the kind of principal that an endpoint is for.
 type Caller string
 

@@ -8,7 +8,7 @@ import (
 
 // All returns every endpoint in a fixed order. The slice is the caller's own.
 func All() []Endpoint {
-	return slices.Concat(protocol(), product(), callbacks())
+	return slices.Concat(protocol(), product(), callbacks(), mailboxes(), sessions())
 }
 
 // Of returns the endpoint with the given name, and panics when there is none: names are constants of this package.
@@ -27,16 +27,14 @@ func callers(and ...string) []string {
 	return append(and, kindAccount, kindAgent, kindLogin, kindPerson)
 }
 
-// protocol is what MA2H itself knows. Whoever reads a message may have to end it at its deadline, or to delete it at the
-// end of its retention.
+// protocol is what MA2H itself knows. Whoever reads a message settles it first.
 func protocol() []Endpoint {
-	message := Access{Get: callers(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}
-	submit := message
-	submit.List, submit.Unwraps = kinds(kindKey), true
-	submit.Put = kinds(kindContent, kindState)
-	submit.Indexes = []Index{{IndexSecond, kinds("open#")}}
-	resolve := message
-	resolve.Put = kinds(kindDeed, kindState)
+	message := settling().and(Access{Get: callers()})
+	submit := message.and(Access{
+		List: kinds(kindKey), Put: kinds(kindContent), Indexes: []Index{{IndexSecond, kinds("open#")}}, Unwraps: true,
+	})
+	pull := message.and(Access{Get: kinds(kindSeen), Put: kinds(kindSeen)})
+	resolve := message.and(Access{Put: kinds(kindDeed)})
 	return []Endpoint{
 		{Name: Discovery, Method: http.MethodGet, Path: "/.well-known/ma2h", Caller: None},
 		{Name: DiscoveryAlias, Method: http.MethodGet, Path: "/.well-known/ma2h-capability", Caller: None},
@@ -46,7 +44,7 @@ func protocol() []Endpoint {
 		{Name: Readyz, Method: http.MethodGet, Path: "/readyz", Caller: None,
 			Access: Access{List: kinds(kindKey), Unwraps: true}},
 		{Name: Submit, Method: http.MethodPost, Path: "/v1/messages", Caller: Agent, Access: submit},
-		{Name: Pull, Method: http.MethodGet, Path: "/v1/messages/{id}", Caller: Agent, Access: message},
+		{Name: Pull, Method: http.MethodGet, Path: "/v1/messages/{id}", Caller: Agent, Access: pull},
 		{Name: Cancel, Method: http.MethodPost, Path: "/v1/messages/{id}/cancel", Caller: Agent, Access: message},
 		{Name: Resolve, Method: http.MethodPost, Path: "/v1/messages/{id}/resolve", Caller: Either, Access: resolve},
 		{Name: Ack, Method: http.MethodPost, Path: "/v1/messages/{id}/ack", Caller: Agent, Access: message},
@@ -61,7 +59,7 @@ func product() []Endpoint {
 		{Name: Waiting, Method: http.MethodGet, Path: "/v1/waiting", Caller: Person,
 			Access: Access{Get: callers(kindState), Indexes: []Index{{IndexFirst, kinds("open#")}}}},
 		{Name: Read, Method: http.MethodGet, Path: "/v1/waiting/{id}", Caller: Person,
-			Access: Access{Get: callers(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}},
+			Access: settling().and(Access{Get: callers()})},
 		{Name: AgentList, Method: http.MethodGet, Path: "/v1/agents", Caller: Person,
 			Access: Access{Get: callers(), Indexes: []Index{{IndexFirst, kinds("agent#")}}}},
 		{Name: AgentAdd, Method: http.MethodPost, Path: "/v1/agents", Caller: Person, Access: agents},
@@ -74,7 +72,7 @@ func product() []Endpoint {
 			Get: callers(), List: kinds(kindKey), Put: kinds(kindDeed, kindLogin), Unwraps: true,
 			Indexes: []Index{{IndexFirst, kinds("invite#")}}}},
 		{Name: PersonRemove, Method: http.MethodDelete, Path: "/v1/people/{id}", Caller: Person, Access: Access{
-			Get: callers(), Put: kinds(kindAccount, kindDeed, kindPerson), Erase: kinds(kindLogin)}},
+			Get: callers(), Put: kinds(kindAccount, kindDeed, kindPerson), Erase: kinds(kindLogin), Check: kinds(kindAccount)}},
 		{Name: SettingsPut, Method: http.MethodPut, Path: "/v1/settings", Caller: Person,
 			Access: Access{Get: callers(), Put: kinds(kindAccount, kindDeed)}},
 		{Name: Link, Method: http.MethodPost, Path: "/v1/links", Caller: Person,
@@ -82,20 +80,41 @@ func product() []Endpoint {
 	}
 }
 
-// callbacks is what people do about where answers go. Bodies name the agent: a gateway may not tell two paths of one method
-// apart that have an agent's id, for that may have slashes.
+// callbacks is what people do about where answers go. Bodies and a query name the agent: a gateway may not tell two paths of
+// one method apart that have an agent's id, for that may have slashes.
 func callbacks() []Endpoint {
 	agents := Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindAgent, kindDeed), Unwraps: true}
 	read := Access{Get: callers(), List: kinds(kindKey), Unwraps: true}
-	again := Access{Get: callers(kindContent, kindState), Put: kinds(kindDeed, kindState), Erase: kinds(kindContent)}
+	again := settling().and(Access{Get: callers(), Put: kinds(kindDeed)})
 	return []Endpoint{
-		{Name: AgentRead, Method: http.MethodGet, Path: "/v1/agents/{agent}", Caller: Person, Access: read},
+		{Name: AgentRead, Method: http.MethodGet, Path: "/v1/agent", Caller: Person, Access: read},
 		{Name: HostBind, Method: http.MethodPost, Path: "/v1/hosts", Caller: Person, Access: agents},
 		{Name: HostUnbind, Method: http.MethodPost, Path: "/v1/hosts/remove", Caller: Person, Access: agents},
 		{Name: SecretAdd, Method: http.MethodPost, Path: "/v1/secrets", Caller: Person, Access: agents},
 		{Name: SecretUse, Method: http.MethodPost, Path: "/v1/secrets/use", Caller: Person, Access: agents},
 		{Name: SecretRemove, Method: http.MethodPost, Path: "/v1/secrets/remove", Caller: Person, Access: agents},
 		{Name: SendAgain, Method: http.MethodPost, Path: "/v1/waiting/{id}/send-again", Caller: Person, Access: again},
+	}
+}
+
+// sessions is what agents and people do about sessions. Whoever reads one may have to end it at the end of its lease.
+func sessions() []Endpoint {
+	ending := Access{Get: callers(kindLive, kindSession), Put: kinds(kindLive, kindSession)}
+	list := ending
+	list.Indexes = []Index{{IndexFirst, kinds("sess#")}, {IndexSecond, kinds("sess#")}}
+	byPeople := ending
+	byPeople.Put = kinds(kindDeed, kindLive, kindSession)
+	return []Endpoint{
+		{Name: SessionAdd, Method: http.MethodPost, Path: "/v1/sessions", Caller: Agent, Access: ending},
+		{Name: SessionList, Method: http.MethodGet, Path: "/v1/sessions", Caller: Either, Access: list},
+		{Name: SessionRead, Method: http.MethodGet, Path: "/v1/sessions/{id}", Caller: Either, Access: ending},
+		{Name: SessionClose, Method: http.MethodDelete, Path: "/v1/sessions/{id}", Caller: Either, Access: byPeople},
+		{Name: Presence, Method: http.MethodGet, Path: "/v1/agents/{agent}/presence", Caller: Person,
+			Access: Access{Get: callers(kindLive, kindSeen, kindSession), List: kinds(kindKey), Unwraps: true}},
+		{Name: AgentStop, Method: http.MethodPost, Path: "/v1/stops", Caller: Person,
+			Access: byPeople.and(Access{List: kinds(kindKey), Unwraps: true})},
+		{Name: StopLift, Method: http.MethodPost, Path: "/v1/stops/lift", Caller: Person,
+			Access: Access{Get: callers(kindLive), List: kinds(kindKey), Put: kinds(kindDeed, kindLive), Unwraps: true}},
 	}
 }
 

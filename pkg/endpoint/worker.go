@@ -35,27 +35,26 @@ const (
 
 // Workers returns every worker in a fixed order. The slice is the caller's own.
 func Workers() []Function {
-	settle := Access{Get: kinds(kindContent, kindState), Put: kinds(kindState), Erase: kinds(kindContent)}
-	push := Access{
-		Get: kinds(kindAgent, kindContent, kindState), List: kinds(kindKey),
-		Put: kinds(kindState), Erase: kinds(kindContent), Unwraps: true,
-	}
-	sweep := push
-	sweep.Indexes = []Index{{IndexDue, kinds("due#")}}
+	push := settling().and(Access{Get: kinds(kindAgent), List: kinds(kindKey), Unwraps: true})
+	sweep := push.and(settlingDirectives()).and(Access{
+		List: kinds(kindRow), Erase: kinds(kindSession), Indexes: []Index{{IndexDue, kinds("due#")}},
+	})
+	pages := settling().and(Access{
+		Get:   kinds(kindAccount, kindAgent, kindLogin, kindPassword, kindPerson, kindTries),
+		List:  kinds(kindKey, kindLogin),
+		Put:   kinds(kindAccount, kindAgent, kindDeed, kindLogin, kindPassword, kindPerson, kindTries),
+		Erase: kinds(kindLogin, kindPassword),
+		Check: kinds(kindAccount, kindLogin, kindPerson),
+		Indexes: []Index{
+			{IndexFirst, kinds("agent#", "done#", "invite#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#")},
+		},
+		Unwraps: true,
+	})
 	return []Function{
-		{Inbox, Access{
-			Get:   kinds(kindAccount, kindAgent, kindContent, kindLogin, kindPassword, kindPerson, kindState, kindTries),
-			List:  kinds(kindKey, kindLogin),
-			Put:   kinds(kindAccount, kindAgent, kindDeed, kindLogin, kindPassword, kindPerson, kindState, kindTries),
-			Erase: kinds(kindContent, kindLogin, kindPassword),
-			Indexes: []Index{
-				{IndexFirst, kinds("agent#", "done#", "invite#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#")},
-			},
-			Unwraps: true,
-		}},
+		{Inbox, pages},
 		{Sweep, sweep},
 		{Outbox, Access{Arms: true}},
-		{Fire, settle},
+		{Fire, settling()},
 		{Deliver, push},
 	}
 }

@@ -14,20 +14,17 @@ func (s *Server) agentRead(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.hub.AgentDetail(c.r.Context(), caller, c.r.PathValue("agent"))
+	return c.hub.AgentDetail(c.r.Context(), caller, c.r.URL.Query().Get("id"))
 }
 
 func (s *Server) hostBind(c *call) (any, error) {
-	caller, err := s.caller(c)
-	if err != nil {
-		return nil, err
-	}
 	var body struct {
 		Agent string    `json:"agent"`
 		Host  string    `json:"host"`
 		Proof hub.Proof `json:"proof"`
 	}
-	if err := DecodeClosed(c.body, &body, "agent", "host", "proof"); err != nil {
+	caller, err := s.told(c, &body, "agent", "host", "proof")
+	if err != nil {
 		return nil, err
 	}
 	c.status = http.StatusCreated
@@ -35,15 +32,12 @@ func (s *Server) hostBind(c *call) (any, error) {
 }
 
 func (s *Server) hostUnbind(c *call) (any, error) {
-	caller, err := s.caller(c)
-	if err != nil {
-		return nil, err
-	}
 	var body struct {
 		Agent string `json:"agent"`
 		Host  string `json:"host"`
 	}
-	if err := DecodeClosed(c.body, &body, "agent", "host"); err != nil {
+	caller, err := s.told(c, &body, "agent", "host")
+	if err != nil {
 		return nil, err
 	}
 	c.status = http.StatusNoContent
@@ -51,17 +45,14 @@ func (s *Server) hostUnbind(c *call) (any, error) {
 }
 
 func (s *Server) secretAdd(c *call) (any, error) {
-	caller, err := s.caller(c)
-	if err != nil {
-		return nil, err
-	}
 	var body struct {
 		Agent string `json:"agent"`
 		Ref   string `json:"ref"`
 		Value string `json:"value"`
 		From  string `json:"from"` // a time, or now
 	}
-	if err := DecodeClosed(c.body, &body, "agent", "ref"); err != nil {
+	caller, err := s.told(c, &body, "agent", "ref")
+	if err != nil {
 		return nil, err
 	}
 	r := hub.SecretRequest{Ref: body.Ref, Value: body.Value}
@@ -78,15 +69,12 @@ func (s *Server) secretAdd(c *call) (any, error) {
 }
 
 func (s *Server) secretUse(c *call) (any, error) {
-	caller, err := s.caller(c)
-	if err != nil {
-		return nil, err
-	}
 	var body struct {
 		Agent string `json:"agent"`
 		Ref   string `json:"ref"`
 	}
-	if err := DecodeClosed(c.body, &body, "agent", "ref"); err != nil {
+	caller, err := s.told(c, &body, "agent", "ref")
+	if err != nil {
 		return nil, err
 	}
 	c.status = http.StatusNoContent
@@ -94,16 +82,13 @@ func (s *Server) secretUse(c *call) (any, error) {
 }
 
 func (s *Server) secretRemove(c *call) (any, error) {
-	caller, err := s.caller(c)
-	if err != nil {
-		return nil, err
-	}
 	var body struct {
 		Agent string          `json:"agent"`
 		Ref   string          `json:"ref"`
 		Only  hub.SecretState `json:"only"`
 	}
-	if err := DecodeClosed(c.body, &body, "agent", "ref"); err != nil {
+	caller, err := s.told(c, &body, "agent", "ref")
+	if err != nil {
 		return nil, err
 	}
 	c.status = http.StatusNoContent

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/hub"
@@ -38,7 +37,7 @@ func (s *Server) submit(c *call) (any, error) {
 		}
 		return nil, invalid
 	}
-	caller, failed := s.callerOf(c, credential, c.hub.SubmitKeys(credential.Ref, envelope)...)
+	caller, failed := s.callerOf(c, credential, c.hub.SubmitKeys(credential.Account, credential.Ref, envelope)...)
 	if failed != nil {
 		return nil, failed
 	}
@@ -54,7 +53,15 @@ func (s *Server) submit(c *call) (any, error) {
 // pull reads a message for its submitter (spec §8.2).
 func (s *Server) pull(c *call) (any, error) {
 	id := c.r.PathValue("id")
-	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	credential, invalid := auth.FromRequest(c.r)
+	if invalid != nil {
+		return nil, invalid
+	}
+	keys := c.hub.MessageKeys(id)
+	if c.r.URL.Query().Has("wait") {
+		keys = append(keys, hub.SeenKey(credential.Ref)) // who waits is there (spec §15.1)
+	}
+	caller, err := s.callerOf(c, credential, keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +85,9 @@ func (s *Server) pull(c *call) (any, error) {
 func pullOptions(r *http.Request) (hub.PullOptions, error) {
 	var o hub.PullOptions
 	q := r.URL.Query()
-	if q.Has("wait") {
-		seconds, err := strconv.ParseFloat(q.Get("wait"), 64)
-		if err != nil || seconds < 0 || math.IsNaN(seconds) || math.IsInf(seconds, 0) {
-			return o, ma2h.FieldErrorf(ma2h.CodeValidationError, "/wait", "Send wait as a number of seconds, 0 or more.")
-		}
-		o.Wait = time.Duration(min(seconds, 3600) * float64(time.Second))
+	var err error
+	if o.Wait, err = waitOf(q); err != nil {
+		return o, err
 	}
 	if q.Has("since") {
 		t, ok := ma2h.ParseTime(q.Get("since"))
@@ -109,18 +113,20 @@ func (s *Server) cancel(c *call) (any, error) {
 // resolve answers a message (spec §8.8).
 func (s *Server) resolve(c *call) (any, error) {
 	id := c.r.PathValue("id")
-	caller, err := s.caller(c, c.hub.MessageKeys(id)...)
+	q, err := query(c.r)
 	if err != nil {
 		return nil, err
 	}
-	if c.r.URL.Query().Has("session") {
-		return nil, ma2h.Errorf(ma2h.CodeNotFound, "No session with this id is yours; leave session out.")
+	session := presented(q)
+	caller, err := s.caller(c, append(c.hub.MessageKeys(id), c.hub.SessionKeys(session)...)...)
+	if err != nil {
+		return nil, err
 	}
 	body, invalid := ma2h.ReadResolve(c.body, c.hub.Settings.Limits)
 	if invalid != nil {
 		return nil, invalid
 	}
-	resolved, err := c.hub.Resolve(c.r.Context(), caller, id, body)
+	resolved, err := c.hub.Resolve(c.r.Context(), caller, id, session, body)
 	if err == nil && body.Inexact {
 		warn(c, hub.WarningInexactNumber)
 	}

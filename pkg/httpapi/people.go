@@ -46,7 +46,11 @@ func (s *Server) read(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.hub.Read(c.r.Context(), caller, id)
+	m, err := c.hub.Read(c.r.Context(), caller, id)
+	if err != nil {
+		return nil, err
+	}
+	return m.Discreet(), nil
 }
 
 func (s *Server) agentList(c *call) (any, error) {
@@ -62,14 +66,11 @@ func (s *Server) agentList(c *call) (any, error) {
 }
 
 func (s *Server) agentAdd(c *call) (any, error) {
-	caller, err := s.caller(c)
-	if err != nil {
-		return nil, err
-	}
 	var body struct {
 		ID string `json:"id"`
 	}
-	if err := DecodeClosed(c.body, &body, "id"); err != nil {
+	caller, err := s.told(c, &body, "id")
+	if err != nil {
 		return nil, err
 	}
 	c.status = http.StatusCreated
@@ -110,15 +111,12 @@ func (s *Server) personList(c *call) (any, error) {
 }
 
 func (s *Server) personInvite(c *call) (any, error) {
-	caller, err := s.caller(c)
-	if err != nil {
-		return nil, err
-	}
 	body := struct {
 		Name string   `json:"name"`
 		Role hub.Role `json:"role"`
 	}{Role: hub.RoleMember}
-	if err := DecodeClosed(c.body, &body, "name"); err != nil {
+	caller, err := s.told(c, &body, "name")
+	if err != nil {
 		return nil, err
 	}
 	c.status = http.StatusCreated
@@ -134,19 +132,29 @@ func (s *Server) personRemove(c *call) (any, error) {
 	return nil, c.hub.Remove(c.r.Context(), caller, c.r.PathValue("id"))
 }
 
+// settingsPut changes the settings that the body has, and leaves the others as they are.
 func (s *Server) settingsPut(c *call) (any, error) {
-	caller, err := s.caller(c)
+	var body struct {
+		DefaultResolvers []string `json:"default_resolvers"`
+		InterAgent       *bool    `json:"inter_agent_enabled"`
+	}
+	caller, err := s.told(c, &body)
 	if err != nil {
 		return nil, err
 	}
-	var body struct {
-		DefaultResolvers []string `json:"default_resolvers"`
+	_, given, _ := ma2h.ParseObject(c.body)
+	change := hub.SettingsChange{InterAgent: body.InterAgent}
+	if _, ok := given["default_resolvers"]; ok { // null means none, as an empty list does
+		change.DefaultResolvers = &body.DefaultResolvers
 	}
-	if err := DecodeClosed(c.body, &body, "default_resolvers"); err != nil {
-		return nil, err
+	if v, ok := given["inter_agent_enabled"]; ok && v == nil {
+		return nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/inter_agent_enabled", "inter_agent_enabled is true or false.")
+	}
+	if change == (hub.SettingsChange{}) {
+		return nil, ma2h.Errorf(ma2h.CodeValidationError, "Send default_resolvers, inter_agent_enabled, or both.")
 	}
 	c.status = http.StatusNoContent
-	return nil, c.hub.SetDefaultResolvers(c.r.Context(), caller, body.DefaultResolvers)
+	return nil, c.hub.ChangeSettings(c.r.Context(), caller, change)
 }
 
 func (s *Server) link(c *call) (any, error) {
@@ -160,6 +168,15 @@ func (s *Server) link(c *call) (any, error) {
 	}
 	c.status = http.StatusCreated
 	return map[string]string{"url": c.hub.Settings.BaseURL + "/in/" + token}, nil
+}
+
+// told authenticates the request and then reads its body, as DecodeClosed does.
+func (s *Server) told(c *call, body any, required ...string) (*hub.Caller, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	return caller, DecodeClosed(c.body, body, required...)
 }
 
 // DecodeClosed reads a body of exactly the members of v, so that a typo does not pass. The members named required must be

@@ -115,6 +115,18 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.SecretUse:      (*Server).secretUse,
 		endpoint.SecretRemove:   (*Server).secretRemove,
 		endpoint.SendAgain:      (*Server).sendAgain,
+		endpoint.Drain:          (*Server).drain,
+		endpoint.InboxAck:       (*Server).inboxAck,
+		endpoint.DirectiveSend:  (*Server).directiveSend,
+		endpoint.DirectiveRead:  (*Server).directiveRead,
+		endpoint.AllowlistPut:   (*Server).allowlistPut,
+		endpoint.SessionAdd:     (*Server).sessionAdd,
+		endpoint.SessionList:    (*Server).sessionList,
+		endpoint.SessionRead:    (*Server).sessionRead,
+		endpoint.SessionClose:   (*Server).sessionClose,
+		endpoint.Presence:       (*Server).presence,
+		endpoint.AgentStop:      (*Server).agentStop,
+		endpoint.StopLift:       (*Server).stopLift,
 	}
 }
 

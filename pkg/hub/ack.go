@@ -2,9 +2,11 @@ package hub
 
 import (
 	"context"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/lifecycle"
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
 )
 
 // Acknowledge records that the submitter got the Response of its ask or task (spec §14.3). The first ack wins and a
@@ -18,24 +20,7 @@ func (h *Hub) Acknowledge(ctx context.Context, c *Caller, id string, r *ma2h.Ack
 	if err := acknowledgeable(&m.state, r); err != nil {
 		return nil, err
 	}
-	ack := &ma2h.Ack{
-		Version: h.Settings.Version, Type: "ack", InReplyTo: m.state.ID, By: c.Actor(),
-		AckedAt: ma2h.FormatTime(now), Note: r.Note, ResolutionID: m.state.Response.ResolutionID,
-	}
-	err = h.change(ctx, m, nil, func(s *State) bool {
-		if s.Delivery == nil {
-			return false
-		}
-		next, changed, lawful := lifecycle.Acknowledge(s.Delivery.State)
-		if !changed || !lawful {
-			return false
-		}
-		d := *s.Delivery
-		d.State, d.AcknowledgedAt, d.Ack = next, now, ack
-		s.Delivery = &d
-		return true
-	})
-	if err != nil {
+	if err := h.ackResponse(ctx, m, h.ackOfResponse(c, &m.state, r.Note, now), now); err != nil {
 		return nil, err
 	}
 	if m.state.Delivery == nil || m.state.Delivery.Ack == nil {
@@ -43,6 +28,38 @@ func (h *Hub) Acknowledge(ctx context.Context, c *Caller, id string, r *ma2h.Ack
 	}
 	h.announce(ctx, m)
 	return m.state.Delivery.Ack, nil
+}
+
+// ackResponse ends the response track by an ack, and takes the entry out of the session's lane where there is one.
+func (h *Hub) ackResponse(ctx context.Context, m *message, ack *ma2h.Ack, now time.Time) error {
+	for {
+		erase, err := h.eraseResponse(ctx, m)
+		if err != nil {
+			return err
+		}
+		err = h.change(ctx, m, erase, func(s *State) bool {
+			s.ResponseRow = nil
+			return s.acknowledge(ack, now)
+		})
+		if record.AsConflict(err) == nil {
+			return err
+		}
+		if err := h.afresh(ctx, m); err != nil { // the entry was claimed meanwhile
+			return err
+		}
+	}
+}
+
+// eraseResponse is the write that ends the entry of a Response, if there is one.
+func (h *Hub) eraseResponse(ctx context.Context, m *message) ([]record.Write, error) {
+	if m.state.ResponseRow == nil {
+		return nil, nil
+	}
+	rec, err := h.get(ctx, *m.state.ResponseRow)
+	if err != nil || rec.Rev == "" {
+		return nil, err
+	}
+	return []record.Write{record.Erase(rec.Key, rec.Rev)}, nil
 }
 
 func notAcknowledgeable() error {

@@ -51,6 +51,9 @@ func checkAgentID(id string) error {
 	if strings.Contains(id, "?") || strings.ContainsFunc(id, unicode.IsControl) {
 		return refuse("An id with a question mark or control character could not stand in a path; choose another.")
 	}
+	if what := lookalike(id); what != "" {
+		return refuse("An id with %s could be taken for that of another agent; choose another.", what)
+	}
 	for part := range strings.SplitSeq(id, "/") {
 		if part == "" || part == "." || part == ".." {
 			return refuse("An id with nothing, . or .. beside a slash, or . or .. alone, could not stand in a path; choose another.")
@@ -118,7 +121,7 @@ func (h *Hub) changeAgent(ctx context.Context, c *Caller, ref, did string, f fun
 			Key: AgentKey(a.Ref), Kind: KindAgent, Body: Encode(&a),
 			Tags: [2]record.Tag{{Name: "agent#" + a.Account, Order: a.Ref}},
 		}
-		return revision{&put, did, a.ID}, nil
+		return revision{&put, []done{{did, a.ID}}}, nil
 	})
 }
 
@@ -203,8 +206,12 @@ func (a *Agent) view() AgentView {
 	}
 }
 
-// format is the format of an agent's record: an older hub would drop its hosts, and sign by a secret before its time.
+// format is the format of an agent's record: an older hub would drop its hosts, sign by a secret before its time, and let
+// everybody write to it.
 func (a *Agent) format() int {
+	if a.Senders != nil {
+		return 3
+	}
 	if len(a.Hosts) > 0 || slices.ContainsFunc(a.Secrets, func(s PushSecret) bool { return !s.From.IsZero() }) {
 		return 2
 	}
@@ -218,6 +225,7 @@ type AgentDetail struct {
 	Challenge string         `json:"challenge"` // the line by which a host shows that it is the agent's
 	Hosts     []CallbackHost `json:"hosts"`
 	Secrets   []SecretView   `json:"secrets"`
+	Senders   *[]string      `json:"senders,omitzero"` // ids of the agents that may write to it; nil for all of the account
 }
 
 // AgentDetail returns one agent of the person's account, with its hosts and secrets.
@@ -234,7 +242,7 @@ func (h *Hub) AgentAt(ctx context.Context, c *Caller, ref string) (*AgentDetail,
 	if err := personOnly(c); err != nil {
 		return nil, err
 	}
-	if len(ref) != ma2h.TailLength || strings.Trim(ref, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+	if !ma2h.Minted(ref, ma2h.TailLength) {
 		return nil, errNoAgent()
 	}
 	a, err := h.agent(ctx, ref)
@@ -254,6 +262,10 @@ func (h *Hub) detail(a *Agent) *AgentDetail {
 	}
 	for _, k := range a.Credentials {
 		d.Tokens = append(d.Tokens, k.CreatedAt)
+	}
+	if a.Senders != nil {
+		senders := append([]string{}, a.Senders.Agents...)
+		d.Senders = &senders
 	}
 	return d
 }

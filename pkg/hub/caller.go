@@ -16,6 +16,9 @@ type Caller struct {
 	// Credential is the TokenHash of what an agent showed. A pull that waits holds it against the agent as it then is.
 	Credential []byte
 
+	// Session is the id of the session that an agent presents, for what it is to be attested by (spec §8.8).
+	Session string
+
 	// Login is the record of what a person showed, as it was read.
 	Login record.Record
 
@@ -34,11 +37,12 @@ func (a *Agent) Knows(hash []byte) bool {
 	return found && !a.Revoked
 }
 
-// Actor returns the namespaced identity: agent:alice is not human:alice (spec §9.1).
+// Actor returns the namespaced identity: agent:alice is not human:alice (spec §9.1). One that presents a session is named
+// with it.
 func (c *Caller) Actor() string {
 	switch {
 	case c.Agent != nil:
-		return ma2h.AgentPrefix + c.Agent.ID
+		return ma2h.Address{AgentID: c.Agent.ID, Session: c.Session}.String()
 	case c.Person != nil:
 		return ma2h.HumanPrefix + c.Person.ID
 	}

@@ -17,20 +17,16 @@ func (h *Hub) end(
 	ctx context.Context, m *message, r lifecycle.Resolution, now time.Time, with ...record.Write,
 ) (ours bool, _ error) {
 	resolutionID := ma2h.NewID(ma2h.PrefixResolution + m.tail)
-	err := h.change(ctx, m, with, func(s *State) bool {
+	from, err := h.settledSession(ctx, &Caller{}, m.state.Session, now)
+	if err != nil {
+		return false, err
+	}
+	row := h.responseRow(&m.state, from, now)
+	err = h.change(ctx, m, append(row.writes(), with...), func(s *State) bool {
 		if s.Status != ma2h.StatusOpen {
 			return false
 		}
-		s.Status, s.StatusAt, s.EndedBy = r.Status, r.At, r.Actor
-		s.Response = &ma2h.Response{
-			Version: s.Version, InReplyTo: s.ID, ResolutionID: resolutionID,
-			Resolution: r.Status, Response: r.Detail, Defaulted: r.Defaulted,
-		}
-		if s.Push != nil {
-			w := *s.Push
-			w.Next = now
-			s.Push = &w
-		}
+		s.decide(r, resolutionID, row.at(), now)
 		return true
 	})
 	if err != nil {
@@ -40,8 +36,26 @@ func (h *Hub) end(
 	if ours {
 		h.observe(&m.state, false)
 		h.announce(ctx, m)
+		if at := row.at(); at != nil {
+			h.Bell.Ring(ctx, at.Part)
+		}
 	}
 	return ours, nil
+}
+
+// decide makes the resolution a state's outcome. The Response stands in the row as well, where its session lives.
+func (s *State) decide(r lifecycle.Resolution, resolutionID string, row *record.Key, now time.Time) {
+	s.Status, s.StatusAt, s.EndedBy = r.Status, r.At, r.Actor
+	s.Response = &ma2h.Response{
+		Version: s.Version, InReplyTo: s.ID, ResolutionID: resolutionID,
+		Resolution: r.Status, Response: r.Detail, Defaulted: r.Defaulted,
+	}
+	s.ResponseRow = row
+	if s.Push != nil {
+		w := *s.Push
+		w.Next = now
+		s.Push = &w
+	}
 }
 
 // announce tells, after the Commit, whoever waits for the message or must do something about it.

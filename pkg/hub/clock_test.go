@@ -16,11 +16,11 @@ import (
 // quiet is a Bell, Clockwork and Pusher of a hub whose time a test moves by hand.
 type quiet struct{}
 
-func (quiet) Ring(context.Context, string)                             {}
-func (quiet) Listen(context.Context, string) (<-chan struct{}, func()) { return nil, func() {} }
-func (quiet) Arm(context.Context, record.Key, time.Time)               {}
-func (quiet) Check(string) error                                       { return nil }
-func (quiet) Push(context.Context, hub.Push) hub.PushResult            { return hub.PushResult{Status: 200} }
+func (quiet) Ring(context.Context, string)                                {}
+func (quiet) Listen(context.Context, ...string) (<-chan struct{}, func()) { return nil, func() {} }
+func (quiet) Arm(context.Context, record.Key, time.Time)                  {}
+func (quiet) Check(string) error                                          { return nil }
+func (quiet) Push(context.Context, hub.Push) hub.PushResult               { return hub.PushResult{Status: 200} }
 
 // desk is a hub with an owner and an agent.
 type desk struct {
@@ -77,7 +77,7 @@ func TestAResolveIsDecidedAtOneInstant(t *testing.T) {
 		ticks++
 		return noon.Add(time.Minute).Add(time.Duration(ticks-1) * time.Second)
 	}
-	if _, err := d.Resolve(t.Context(), d.owner, id, &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
+	if _, err := d.Resolve(t.Context(), d.owner, id, "", &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
 		t.Fatalf("Resolve at the deadline = %v, want it taken", err)
 	}
 	o, err := d.Outcome(t.Context(), id)
@@ -95,7 +95,7 @@ func TestADueTimeThatMeansNothingAnyMoreIsWrittenAnew(t *testing.T) {
 	d := newDesk(t)
 	d.Now = func() time.Time { return noon }
 	id := d.ask(t, noon.Add(time.Hour))
-	if _, err := d.Resolve(t.Context(), d.owner, id, &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
+	if _, err := d.Resolve(t.Context(), d.owner, id, "", &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
 		t.Fatal(err)
 	}
 	d.Settings.RetentionDays = 60

@@ -22,6 +22,11 @@ type Capability struct {
 	ReplayWindowSeconds int              `json:"replay_window_seconds"`
 	CallbackRetry       CallbackRetry    `json:"callback_retry"`
 	Ack                 CapabilityOfAcks `json:"ack"`
+
+	Presence   CapabilityOfPresence `json:"presence"`
+	Sessions   CapabilityOfSessions `json:"sessions"`
+	Inbound    Inbound              `json:"inbound"`
+	InterAgent InterAgent           `json:"inter_agent"`
 }
 
 // RateLimit is what one agent may do (spec §8.6).
@@ -41,6 +46,24 @@ type CapabilityOfAcks struct {
 	Enabled bool `json:"enabled"`
 }
 
+// CapabilityOfPresence says how long an agent counts as present after a sign of life (spec §15.2).
+type CapabilityOfPresence struct {
+	Enabled          bool `json:"enabled"`
+	FreshnessSeconds int  `json:"freshness_seconds"`
+}
+
+// CapabilityOfSessions says what sessions there may be (spec §16). AgentListVisibility is what any account may have at most,
+// not what a caller has; OperatorHardStop says that a person's stop holds until a person lifts it.
+type CapabilityOfSessions struct {
+	Enabled                  bool `json:"enabled"`
+	MinTTLSeconds            int  `json:"min_ttl_seconds"`
+	MaxTTLSeconds            int  `json:"max_ttl_seconds"`
+	MaxLivePerAgent          int  `json:"max_live_per_agent"`
+	AgentListVisibility      bool `json:"agent_list_visibility"`
+	TerminalRetentionSeconds int  `json:"terminal_retention_seconds"`
+	OperatorHardStop         bool `json:"operator_hard_stop"`
+}
+
 // Capability returns what this hub offers and enforces.
 func (h *Hub) Capability() Capability {
 	s := h.Settings
@@ -57,7 +80,15 @@ func (h *Hub) Capability() Capability {
 		CallbackRetry: CallbackRetry{
 			MaxAttempts: s.Retry.MaxAttempts, MaxDurationSeconds: int(s.Retry.MaxDuration.Seconds()),
 		},
-		Ack: CapabilityOfAcks{Enabled: true},
+		Ack:      CapabilityOfAcks{Enabled: true},
+		Presence: CapabilityOfPresence{Enabled: true, FreshnessSeconds: seconds(s.Freshness)},
+		Sessions: CapabilityOfSessions{
+			Enabled: true, MinTTLSeconds: seconds(s.MinTTL), MaxTTLSeconds: seconds(s.MaxTTL),
+			MaxLivePerAgent: s.MaxLivePerAgent, AgentListVisibility: s.AgentListVisibility,
+			TerminalRetentionSeconds: seconds(s.TerminalRetention), OperatorHardStop: s.HardStop,
+		},
+		Inbound:    h.inbound(),
+		InterAgent: h.interAgent(),
 	}
 	if s.SigningKey != nil {
 		c.SignatureAlgs = []string{signature.AlgHMAC} // it signs everything
@@ -67,6 +98,8 @@ func (h *Hub) Capability() Capability {
 	}
 	return c
 }
+
+func seconds(d time.Duration) int { return int(d / time.Second) }
 
 // JWKSMaxAge is how long whoever verifies may keep a copy of the key set. A new key stands in it for longer than that
 // before it signs.

@@ -44,8 +44,8 @@ func TimerOf(r record.Record) (*Timer, error) {
 	if kind == "" {
 		return nil, nil
 	}
-	tail, ok := messageTailOf(s.ID)
-	if !ok || r.Key != stateKey(tail) {
+	tail, directive, ok := letterOf(s.ID)
+	if !ok || r.Key != letterKey(directive, tail, "state") {
 		return nil, fmt.Errorf("decode %s %s: it says that it is of message %q", r.Kind, r.Key, s.ID)
 	}
 	return &Timer{Kind: kind, Name: s.timerName(kind, tail), Key: r.Key, At: at}, nil
@@ -100,6 +100,8 @@ func (h *Hub) settles(s *State) time.Time {
 	switch {
 	case s.Deleted:
 		return time.Time{}
+	case s.Mail.lives():
+		return afterDeadline(s.mailOrExpiry())
 	case s.Status == ma2h.StatusOpen:
 		return afterDeadline(s.ExpiresAt)
 	case s.RetainedAt.IsZero():
@@ -107,6 +109,15 @@ func (h *Hub) settles(s *State) time.Time {
 	default:
 		return afterDeadline(h.deletion(s))
 	}
+}
+
+// mailOrExpiry is the first deadline of a state whose mail is on its way.
+func (s *State) mailOrExpiry() time.Time {
+	at := s.Mail.next()
+	if s.Status == ma2h.StatusOpen && !s.ExpiresAt.IsZero() && s.ExpiresAt.Before(at) {
+		return s.ExpiresAt
+	}
+	return at
 }
 
 // afterDeadline is the first instant of the hub's clock at which a deadline has passed.

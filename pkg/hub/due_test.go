@@ -66,7 +66,7 @@ func (d *desk) submit(t *testing.T, lasts time.Duration, callback bool) ma2h.Sub
 
 func (d *desk) decline(t *testing.T, id string) {
 	t.Helper()
-	if _, err := d.Resolve(t.Context(), d.owner, id, &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
+	if _, err := d.Resolve(t.Context(), d.owner, id, "", &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -207,7 +207,7 @@ func TestReadsSettleAtTheDeadline(t *testing.T) {
 			return nil
 		},
 		"resolve": func(d *desk, id string) error {
-			_, err := d.Resolve(t.Context(), d.owner, id, &ma2h.Resolve{Resolution: ma2h.StatusDeclined})
+			_, err := d.Resolve(t.Context(), d.owner, id, "", &ma2h.Resolve{Resolution: ma2h.StatusDeclined})
 			return ended(err)
 		},
 		"cancel": func(d *desk, id string) error {

@@ -12,6 +12,9 @@ import (
 // Fire does what is due of the record under key, and returns when to look at it again, zero for never. It reads and
 // decides anew, so that firing early, late or twice is harmless. An error leaves the record due: fire it again later.
 func (h *Hub) Fire(ctx context.Context, key record.Key) (again time.Time, _ error) {
+	if ofSession(key) {
+		return h.fireSession(ctx, key)
+	}
 	m, err := h.fire(ctx, key, 0)
 	if m == nil || err != nil {
 		return time.Time{}, err
@@ -25,6 +28,10 @@ func (h *Hub) Fire(ctx context.Context, key record.Key) (again time.Time, _ erro
 // TakeOver is Fire for a sweep that others work beside: it makes no callback before its time is over by Settings.Grace,
 // since until then whoever has the Timer is at it.
 func (h *Hub) TakeOver(ctx context.Context, key record.Key) error {
+	if ofSession(key) {
+		_, err := h.fireSession(ctx, key)
+		return err
+	}
 	m, err := h.fire(ctx, key, h.Settings.Grace)
 	if m == nil || err != nil {
 		return err
@@ -81,11 +88,12 @@ func (h *Hub) fire(ctx context.Context, key record.Key, grace time.Duration) (*m
 }
 
 func (h *Hub) settled(ctx context.Context, key record.Key) (*message, error) {
-	tail, ok := strings.CutPrefix(key.Part, "m#")
-	if !ok || key.Sort != stateKey(tail).Sort {
+	kind, tail, ok := strings.Cut(key.Part, "#")
+	m := &message{tail: tail, directive: kind == "d"}
+	if !ok || kind != "m" && kind != "d" || key.Sort != m.stateKey().Sort {
 		return nil, nil
 	}
-	m, err := h.loadTail(ctx, tail)
+	m, err := h.loadLetter(ctx, &Caller{}, m)
 	if e := ma2h.AsError(err); e != nil {
 		return nil, nil // garbage was collected meanwhile
 	}

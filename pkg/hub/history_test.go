@@ -88,11 +88,11 @@ func (c *chronicle) end(sender *hub.Caller, id, do string) {
 		_, err = c.Read(c.t.Context(), c.owner, id)
 	case "other":
 		by = &hub.Caller{Account: c.owner.Account, Agent: &hub.Agent{ID: "other", Account: c.owner.Account.Ref}}
-		_, err = c.Resolve(c.t.Context(), by, id, &ma2h.Resolve{Resolution: ma2h.StatusAnswered, Value: []byte(`"deny"`)})
+		_, err = c.Resolve(c.t.Context(), by, id, "", &ma2h.Resolve{Resolution: ma2h.StatusAnswered, Value: []byte(`"deny"`)})
 	case "answer":
-		_, err = c.Resolve(c.t.Context(), by, id, &ma2h.Resolve{Resolution: ma2h.StatusAnswered, Value: []byte(`"deny"`)})
+		_, err = c.Resolve(c.t.Context(), by, id, "", &ma2h.Resolve{Resolution: ma2h.StatusAnswered, Value: []byte(`"deny"`)})
 	case "complete":
-		_, err = c.Resolve(c.t.Context(), by, id, &ma2h.Resolve{Resolution: ma2h.StatusCompleted})
+		_, err = c.Resolve(c.t.Context(), by, id, "", &ma2h.Resolve{Resolution: ma2h.StatusCompleted})
 	}
 	if err != nil {
 		c.t.Fatal(err)

@@ -24,6 +24,7 @@ type Hub struct {
 	Observe func(Event)
 
 	limiter   *limiter
+	ticks     *ticks
 	passwords *password.Hasher
 }
 
@@ -35,6 +36,7 @@ type Settings struct {
 
 	RequestsPerMinute int           // submits of one agent, 0 for no limit (spec §8.6)
 	InboxDepth        int           // open asks and tasks of one agent, 0 for no limit (spec §8.6)
+	PairPerMinute     int           // messages of one agent to another, 0 for no limit
 	MaxWait           time.Duration // longest hold of a pull with wait (spec §8.2)
 	RetentionDays     int           // how long a message stays fully served after its end, up to MaxRetentionDays (spec §8.2)
 	Retry             RetryPolicy   // of callbacks (spec §8.3)
@@ -44,6 +46,23 @@ type Settings struct {
 	// Grace is how far a record's Due lies behind what a Timer is meant to do promptly, so that a sweep takes over only
 	// what was left. Zero where one Clockwork does both.
 	Grace time.Duration
+
+	// Mailboxes and sessions (spec §8.7, §15, §16).
+	MaxBatch          int           // entries of one drain
+	VisibilityTimeout time.Duration // how long a claim hides an entry
+	Freshness         time.Duration // how long after a sign of life an agent is online
+	MinTTL            time.Duration // of a session's lease
+	DefaultTTL        time.Duration
+	MaxTTL            time.Duration
+	MaxLivePerAgent   int           // live sessions
+	TerminalRetention time.Duration // how long a session stays readable after its end
+	StreamMaxHold     time.Duration // of a stream, at most Freshness
+
+	// AgentListVisibility lets agents of an account learn of each other's sessions by submitting; ListAccount lets them list
+	// and read those, too, which needs the former (spec §16.4).
+	AgentListVisibility bool
+	ListAccount         bool
+	HardStop            bool // a person's close of a session stops its agent until a person lifts it (spec §16.4.1)
 
 	// SigningKey, when set, signs every push whatever the callback's secret_ref or token_ref names, and all callback
 	// schemes are taken, as if every host were proven. Only a conformance tenant has one.
@@ -64,10 +83,22 @@ func DefaultSettings() Settings {
 		Limits:            ma2h.DefaultLimits(),
 		RequestsPerMinute: 600,
 		InboxDepth:        1000,
+		PairPerMinute:     120,
 		MaxWait:           60 * time.Second,
 		RetentionDays:     30,
 		Retry:             DefaultRetry(),
 		PasswordCost:      password.Today(),
+
+		MaxBatch:          32,
+		VisibilityTimeout: time.Minute,
+		Freshness:         90 * time.Second,
+		MinTTL:            time.Minute,
+		DefaultTTL:        15 * time.Minute,
+		MaxTTL:            time.Hour,
+		MaxLivePerAgent:   16,
+		TerminalRetention: 24 * time.Hour,
+		StreamMaxHold:     time.Minute,
+		HardStop:          true,
 	}
 }
 
@@ -75,7 +106,7 @@ func DefaultSettings() Settings {
 func New(store record.Store, keys Keys, pusher Pusher, bell Bell, clockwork Clockwork, settings Settings) *Hub {
 	return &Hub{
 		Store: store, Keys: keys, Pusher: pusher, Bell: bell, Clockwork: clockwork,
-		Now: time.Now, Settings: settings, limiter: newLimiter(),
+		Now: time.Now, Settings: settings, limiter: newLimiter(), ticks: &ticks{},
 		passwords: password.New(settings.PasswordCost),
 	}
 }

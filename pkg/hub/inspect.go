@@ -59,6 +59,8 @@ type Inspection struct {
 	owners   map[string]record.Key // account by the ref of the person who owns it
 	owned    bool                  // whether the hub has an owner
 
+	mail map[record.Key]record.Key // where the row lies of each that is on its way, by the state that says so
+
 	part  string
 	held  map[string]record.Record // those of the part at hand, by their Sort
 	state *State
@@ -69,7 +71,7 @@ func (h *Hub) Inspect() *Inspection {
 	return &Inspection{
 		Counts: map[Aspect]int{}, Flaws: map[Aspect][]Flaw{}, hub: h, now: h.now(),
 		accounts: map[string]bool{}, agents: map[string]bool{}, people: map[string]bool{}, owners: map[string]record.Key{},
-		held: map[string]record.Record{},
+		held: map[string]record.Record{}, mail: map[record.Key]record.Key{},
 	}
 }
 
@@ -104,6 +106,9 @@ func (i *Inspection) End() {
 			i.flaw(AspectReferences, account, "the account's owner is no person here")
 		}
 	}
+	for _, state := range i.mail {
+		i.flaw(AspectReferences, state, "its entry in the mailbox is missing")
+	}
 	if !i.owned && i.Seen > 0 {
 		i.flaw(AspectReferences, ownerKey(), "nobody owns the hub")
 	}
@@ -132,6 +137,14 @@ func (i *Inspection) look(ctx context.Context, r record.Record) error {
 	case KindState:
 		i.state = &State{}
 		return i.message(r, i.state)
+	case KindLive:
+		return i.reads(r, &Live{})
+	case KindSeen:
+		return i.reads(r, &Seen{})
+	case KindSession:
+		return i.session(r)
+	case KindRow:
+		return i.row(r)
 	case KindDeed:
 		return i.deed(r)
 	case "key": // the keyring's own

@@ -14,18 +14,21 @@ func (i *Inspection) message(r record.Record, s *State) error {
 		i.state = nil
 		return err
 	}
-	tail, ok := messageTailOf(s.ID)
+	tail, directive, ok := letterOf(s.ID)
 	if !ok {
 		i.flaw(AspectRecords, r.Key, "its id is none of a message")
 		return nil
 	}
-	i.lies(r, stateKey(tail))
+	i.lies(r, letterKey(directive, tail, "state"))
 	i.refers(r, s.Account)
-	if !i.agents[s.AgentRef] {
+	if !directive && !i.agents[s.AgentRef] { // directives come before agents
 		i.flaw(AspectReferences, r.Key, "the agent that sent it is not there")
 	}
-	if !s.Deleted && s.Status != ma2h.StatusOpen && s.Type != ma2h.TypeNotify && s.Response == nil {
+	if !s.Deleted && s.Status != ma2h.StatusOpen && s.Type != ma2h.TypeNotify && !directive && s.Response == nil {
 		i.flaw(AspectRecords, r.Key, "it has ended without an outcome")
+	}
+	if s.Mail.lives() {
+		i.mail[s.Mail.Row] = r.Key
 	}
 	i.listed(r, i.hub.stateRecord(tail, s).Tags)
 	i.falls(r, s)
@@ -51,7 +54,7 @@ func (i *Inspection) falls(r record.Record, s *State) {
 // endPart looks at what the records of one part are to each other.
 func (i *Inspection) endPart() {
 	switch {
-	case strings.HasPrefix(i.part, "m#"):
+	case strings.HasPrefix(i.part, "m#"), strings.HasPrefix(i.part, "d#"):
 		i.endMessage()
 	case strings.HasPrefix(i.part, "p#"):
 		i.endPerson()
@@ -61,17 +64,18 @@ func (i *Inspection) endPart() {
 }
 
 func (i *Inspection) endMessage() {
-	tail := strings.TrimPrefix(i.part, "m#")
-	_, hasState := i.held[stateKey(tail).Sort]
-	_, hasContent := i.held[contentKey(tail).Sort]
+	kind, tail, _ := strings.Cut(i.part, "#")
+	m := &message{tail: tail, directive: kind == "d"}
+	_, hasState := i.held[m.stateKey().Sort]
+	_, hasContent := i.held[m.contentKey().Sort]
 	switch {
 	case !hasState:
-		i.flaw(AspectReferences, contentKey(tail), "the state of the message is missing")
+		i.flaw(AspectReferences, m.contentKey(), "the state of the message is missing")
 	case i.state == nil: // cannot be read, which was said
 	case i.state.Deleted && hasContent:
-		i.flaw(AspectReferences, contentKey(tail), "the message was deleted, and its content is still there")
+		i.flaw(AspectReferences, m.contentKey(), "the message was deleted, and its content is still there")
 	case !i.state.Deleted && !hasContent:
-		i.flaw(AspectReferences, stateKey(tail), "the content of the message is missing")
+		i.flaw(AspectReferences, m.stateKey(), "the content of the message is missing")
 	}
 }
 

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ const InvitationLifetime = 7 * 24 * time.Hour
 
 // maxInvitations is how many invitations of an account may be open at once.
 const maxInvitations = 100
+
+// maxMade is how many are kept at once, those included that are not good any more.
+const maxMade = 1000
 
 // InvitationView is what the owners of an account see of an invitation. ID names it to Uninvite.
 type InvitationView struct {
@@ -39,8 +43,9 @@ type Invitation struct {
 	Account Account
 	By      string // human:<id> of who invites
 
-	login, person record.Record // the invitation, and the person who was removed, if any
-	revived       Person
+	login, inviter record.Record
+	person         record.Record // who was removed, if any
+	revived        Person
 }
 
 // Invite makes a one-time link by which somebody becomes a person of the account under this name. A name that is taken,
@@ -63,16 +68,20 @@ func (h *Hub) Invite(ctx context.Context, c *Caller, name string, role Role) (*N
 		return nil, err
 	}
 	if was.Ref != "" && (!was.Removed || was.Account != c.Account.Ref) {
-		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/name", "This name is taken; choose another.")
+		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/name", "This name is taken; choose another. Who cannot sign in any more is removed first, and then invited again.")
 	}
-	open, err := h.invitations(ctx, c)
-	if err != nil {
+	open, made, err := h.invitations(ctx, c)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(open) >= maxInvitations {
+	case len(open) >= maxInvitations:
 		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/name", "%d invitations are open, which is the most; revoke one first.", len(open))
+	case made >= maxMade:
+		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/name", "%d people were invited within a week, which is the most; wait a while.", made)
 	}
-	return h.invite(ctx, c, ref, Login{Use: LoginInvitation, Name: name, Role: role, By: c.Person.Ref, Epoch: was.Epoch})
+	return h.invite(ctx, c, ref, Login{
+		Use: LoginInvitation, Name: name, Role: role, By: c.Person.Ref, ByFrom: c.Person.TokensFrom, Epoch: was.Epoch,
+	})
 }
 
 // sentence begins with a capital.
@@ -91,69 +100,6 @@ func (h *Hub) invite(ctx context.Context, c *Caller, ref string, l Login) (*NewI
 	return &NewInvitation{InvitationView: l.invitation(key), URL: h.Settings.BaseURL + "/join/" + token}, nil
 }
 
-// invitation is what owners see of one; its id is the ref of its person and the hash of its secret.
-func (l *Login) invitation(key record.Key) InvitationView {
-	return InvitationView{
-		ID: l.Person + "-" + strings.TrimPrefix(key.Sort, loginSort), Name: l.Name, Role: l.Role,
-		CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt,
-	}
-}
-
-// invitationKey is where the invitation with this id lies.
-func invitationKey(id string) (record.Key, bool) {
-	ref, hash, _ := strings.Cut(id, "-")
-	if len(ref) != ma2h.TailLength || !isLoginID(hash) {
-		return record.Key{}, false
-	}
-	return LoginKey(ref, hash), true
-}
-
-// invitations lists the open invitations of the caller's account, oldest first.
-func (h *Hub) invitations(ctx context.Context, c *Caller) ([]InvitationView, error) {
-	recs, _, err := h.indexed(ctx, 1, "invite#"+c.Account.Ref, record.Entry{}, record.MaxReads)
-	if err != nil {
-		return nil, err
-	}
-	out, now := []InvitationView{}, h.now()
-	for _, r := range recs {
-		var l Login
-		if err := Decode(r, &l); err != nil {
-			return nil, err
-		}
-		if !now.After(l.ExpiresAt) {
-			out = append(out, l.invitation(r.Key))
-		}
-	}
-	return out, nil
-}
-
-// Uninvite revokes an open invitation of the account.
-func (h *Hub) Uninvite(ctx context.Context, c *Caller, id string) error {
-	if err := ownerOnly(c); err != nil {
-		return err
-	}
-	unknown := ma2h.Errorf(ma2h.CodeNotFound, "The account has no open invitation with this id.")
-	key, ok := invitationKey(id)
-	if !ok {
-		return unknown
-	}
-	rec, err := h.get(ctx, key)
-	if err != nil {
-		return err
-	}
-	var l Login
-	if rec.Rev == "" {
-		return unknown
-	}
-	if err := Decode(rec, &l); err != nil {
-		return err
-	}
-	if l.Use != LoginInvitation || rec.Tags[0].Name != "invite#"+c.Account.Ref {
-		return unknown
-	}
-	return h.endLogin(ctx, c, rec, "uninvite")
-}
-
 // errInvitation is what whoever opens an invitation that is not good gets, whatever the reason.
 func errInvitation() error {
 	return ma2h.Errorf(ma2h.CodeUnauthenticated, "This invitation was used or revoked already, or is too old; ask for another.")
@@ -162,7 +108,16 @@ func errInvitation() error {
 // OpenInvitation returns the invitation with this token, which names the account and the person to be, or unauthenticated.
 // It changes nothing.
 func (h *Hub) OpenInvitation(ctx context.Context, token, account, ref string) (*Invitation, error) {
-	recs, err := h.Store.Get(ctx, LoginKey(ref, LoginHash(token)), PersonKey(ref), AccountKey(account))
+	return h.openInvitation(ctx, LoginKey(ref, LoginHash(token)), PersonKey(ref), AccountKey(account))
+}
+
+// reopen reads an invitation again.
+func (h *Hub) reopen(ctx context.Context, i *Invitation) (*Invitation, error) {
+	return h.openInvitation(ctx, i.login.Key, PersonKey(h.PersonRef(i.Name)), AccountKey(i.Account.Ref))
+}
+
+func (h *Hub) openInvitation(ctx context.Context, login, person, account record.Key) (*Invitation, error) {
+	recs, err := h.Store.Get(ctx, login, person, account)
 	if err != nil {
 		return nil, fmt.Errorf("read invitation: %w", err)
 	}
@@ -183,31 +138,49 @@ func (h *Hub) OpenInvitation(ctx context.Context, token, account, ref string) (*
 	return i, h.checkInvitation(ctx, i, &l)
 }
 
-// checkInvitation holds an invitation to what has happened since it was made: the name may have been taken, an older
-// invitation may have been accepted, and who invites may be an owner no more.
+// checkInvitation holds an invitation to what has happened since it was made.
 func (h *Hub) checkInvitation(ctx context.Context, i *Invitation, l *Login) error {
-	if i.person.Rev != "" {
-		if err := Decode(i.person, &i.revived); err != nil {
-			return err
-		}
-		if p := i.revived; !p.Removed || p.Account != i.Account.Ref || p.Epoch != l.Epoch {
-			return errInvitation()
-		}
-	}
-	by, err := h.person(ctx, l.By)
+	rec, err := h.get(ctx, PersonKey(l.By))
 	if err != nil {
 		return err
 	}
-	if by.Removed || by.Account != i.Account.Ref || by.Role == RoleMember {
+	var by Person
+	if err := errors.Join(decodeAny(i.person, &i.revived), decodeAny(rec, &by)); err != nil {
+		return err
+	}
+	if !l.invites(i.Account.Ref, &i.revived, &by) {
 		return errInvitation()
 	}
+	i.inviter = rec
 	i.By = ma2h.HumanPrefix + by.ID
 	return nil
+}
+
+// invites says whether an invitation to the account is good, its time apart: the name may have been taken, an older invitation
+// may have been accepted, and who invites may be an owner no more. Who is not there is the zero Person.
+func (l *Login) invites(account string, to, by *Person) bool {
+	if to.Ref != "" && (!to.Removed || to.Account != account || to.Epoch != l.Epoch) {
+		return false
+	}
+	return !by.Removed && by.Account == account && by.Role != RoleMember && by.TokensFrom == l.ByFrom
 }
 
 // AcceptInvitation makes whoever opened the invitation a person of the account, once, with a password when there is one,
 // and returns a web session. All of it is one Commit. A password that will not do is refused with its field.
 func (h *Hub) AcceptInvitation(ctx context.Context, i *Invitation, newPassword string, b Browser) (*Caller, string, error) {
+	for range maxRevisions {
+		c, session, err := h.accept(ctx, i, newPassword, b)
+		if record.AsConflict(err) == nil {
+			return c, session, err
+		}
+		if i, err = h.reopen(ctx, i); err != nil { // or it is as good as before, and only its inviter has changed
+			return nil, "", err
+		}
+	}
+	return nil, "", changedMeanwhile()
+}
+
+func (h *Hub) accept(ctx context.Context, i *Invitation, newPassword string, b Browser) (*Caller, string, error) {
 	now := h.now()
 	p := i.revived // its Epoch goes on, so that no login of before is good again
 	p.Ref, p.ID, p.Account, p.Role = h.PersonRef(i.Name), i.Name, i.Account.Ref, i.Role
@@ -217,7 +190,8 @@ func (h *Hub) AcceptInvitation(ctx context.Context, i *Invitation, newPassword s
 	c := &Caller{Account: i.Account, Person: &p}
 	token, session := h.session(c, LoginInvitation, b)
 	writes := []record.Write{
-		record.Erase(i.login.Key, i.login.Rev), record.Put(personRecord(&p), i.person.Rev), session,
+		record.Erase(i.login.Key, i.login.Rev), record.Check(i.inviter.Key, i.inviter.Rev),
+		record.Put(personRecord(&p), i.person.Rev), session,
 		h.deed(c, "join", i.By, now),
 	}
 	if newPassword != "" {
@@ -227,11 +201,7 @@ func (h *Hub) AcceptInvitation(ctx context.Context, i *Invitation, newPassword s
 		}
 		writes = append(writes, put)
 	}
-	err := h.Store.Commit(ctx, writes...)
-	if record.AsConflict(err) != nil {
-		return nil, "", errInvitation()
-	}
-	if err != nil {
+	if err := h.Store.Commit(ctx, writes...); err != nil {
 		return nil, "", fmt.Errorf("accept invitation: %w", err)
 	}
 	return c, token, nil
@@ -269,7 +239,7 @@ func (h *Hub) People(ctx context.Context, c *Caller) ([]PersonView, []Invitation
 	if err != nil || !c.Owns() {
 		return views, nil, err
 	}
-	open, err := h.invitations(ctx, c)
+	open, _, err := h.invitations(ctx, c)
 	return views, open, err
 }
 
@@ -342,7 +312,7 @@ func (h *Hub) RemovePerson(ctx context.Context, c *Caller, ref string) error {
 		return err
 	}
 	unknown := ma2h.Errorf(ma2h.CodeNotFound, "The account has no person with this id.")
-	if len(ref) != ma2h.TailLength || strings.Trim(ref, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+	if !ma2h.Minted(ref, ma2h.TailLength) {
 		return unknown
 	}
 	for range maxRevisions {
@@ -389,7 +359,7 @@ func (h *Hub) removal(c *Caller, recs []record.Record, p *Person) ([]record.Writ
 	}
 	if slices.Contains(a.DefaultResolvers, actor) {
 		a.DefaultResolvers = slices.DeleteFunc(a.DefaultResolvers, func(r string) bool { return r == actor })
-		writes = append(writes, record.Put(record.Record{Key: recs[1].Key, Kind: KindAccount, Body: Encode(a)}, recs[1].Rev))
+		return append(writes, record.Put(record.Record{Key: recs[1].Key, Kind: KindAccount, Body: Encode(a)}, recs[1].Rev)), nil
 	}
-	return writes, nil
+	return append(writes, record.Check(recs[1].Key, recs[1].Rev)), nil // lest somebody puts them on it at the same time
 }

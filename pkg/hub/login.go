@@ -34,12 +34,20 @@ func (p *Person) Admits(l *Login) bool {
 }
 
 // NewLogin makes a token, web session or link for the person and returns it; only its hash is kept. ttl is how long it
-// is good for, 0 for ever.
+// is good for, 0 for ever. What is made with a token is good while that is.
 func (h *Hub) NewLogin(ctx context.Context, c *Caller, use LoginUse, ttl time.Duration) (string, error) {
 	if err := personOnly(c); err != nil {
 		return "", err
 	}
-	token, write := h.login(c, Login{Use: use}, ttl)
+	var own Login
+	if err := decodeAny(c.Login, &own); err != nil {
+		return "", err
+	}
+	with := own.With
+	if own.Use == LoginToken {
+		with = loginID(c.Login)
+	}
+	token, write := h.login(c, Login{Use: use, With: with}, ttl)
 	if err := h.Store.Commit(ctx, write); err != nil {
 		return "", fmt.Errorf("make %s: %w", use, err)
 	}
@@ -67,7 +75,11 @@ func (h *Hub) session(c *Caller, via LoginUse, b Browser) (string, record.Write)
 
 // RedeemLink turns a link, once, into a web session. link is the record of the link as it was read with the credential.
 func (h *Hub) RedeemLink(ctx context.Context, c *Caller, link record.Record, b Browser) (string, error) {
-	token, write := h.session(c, LoginLink, b)
+	var l Login
+	if err := Decode(link, &l); err != nil {
+		return "", err
+	}
+	token, write := h.login(c, Login{Use: LoginSession, Via: LoginLink, Browser: b.Summary, With: l.With}, SessionIdle)
 	err := h.Store.Commit(ctx, record.Erase(link.Key, link.Rev), write, h.deed(c, "sign_in", string(LoginLink), h.now()))
 	if err != nil {
 		if record.AsConflict(err) != nil {
@@ -113,7 +125,7 @@ func (h *Hub) SignOut(ctx context.Context, c *Caller) error {
 func (h *Hub) endLogin(ctx context.Context, c *Caller, login record.Record, did string) error {
 	for {
 		err := h.Store.Commit(ctx, record.Erase(login.Key, login.Rev),
-			h.deed(c, did, strings.TrimPrefix(login.Sort, loginSort), h.now()))
+			h.deed(c, did, loginID(login), h.now()))
 		if err == nil {
 			h.Bell.Ring(ctx, login.Part) // the PersonLane
 			return nil
@@ -146,7 +158,7 @@ func (h *Hub) SignOutEverywhere(ctx context.Context, c *Caller) error {
 		}
 		p.Epoch++
 		put := personRecord(&p)
-		return revision{&put, "sign_out_everywhere", ""}, nil
+		return revision{&put, []done{{"sign_out_everywhere", ""}}}, nil
 	})
 	if err == nil {
 		h.Bell.Ring(ctx, PersonLane(c.Person.Ref))
@@ -184,70 +196,62 @@ func (h *Hub) Tokens(ctx context.Context, c *Caller) ([]LoginView, error) {
 
 // EndSession ends one of the caller's sessions.
 func (h *Hub) EndSession(ctx context.Context, c *Caller, id string) error {
-	return h.endOwn(ctx, c, id, LoginSession, "session_end")
-}
-
-// RevokeToken ends one of the caller's tokens.
-func (h *Hub) RevokeToken(ctx context.Context, c *Caller, id string) error {
-	return h.endOwn(ctx, c, id, LoginToken, "token_revoke")
-}
-
-// endOwn ends a login of the caller's. Those of others, and those of another use, are unknown.
-func (h *Hub) endOwn(ctx context.Context, c *Caller, id string, use LoginUse, did string) error {
-	unknown := ma2h.Errorf(ma2h.CodeNotFound, "You have no %s with this id.", use)
-	if err := personOnly(c); err != nil {
-		return err
-	}
-	if !isLoginID(id) {
-		return unknown
-	}
-	rec, err := h.get(ctx, LoginKey(c.Person.Ref, id))
+	rec, err := h.ownLogin(ctx, c, id, LoginSession)
 	if err != nil {
 		return err
 	}
-	var l Login
-	if rec.Rev == "" {
-		return unknown
+	return h.endLogin(ctx, c, rec, "session_end")
+}
+
+// ownLogin reads a login of the caller's. Those of others, and those of another use, are unknown.
+func (h *Hub) ownLogin(ctx context.Context, c *Caller, id string, use LoginUse) (record.Record, error) {
+	none, unknown := record.Record{}, ma2h.Errorf(ma2h.CodeNotFound, "You have no %s with this id.", use)
+	if err := personOnly(c); err != nil {
+		return none, err
 	}
-	if err := Decode(rec, &l); err != nil {
-		return err
+	if !isLoginID(id) {
+		return none, unknown
+	}
+	rec, err := h.get(ctx, LoginKey(c.Person.Ref, id))
+	if err != nil {
+		return none, err
+	}
+	var l Login
+	if err := decodeAny(rec, &l); err != nil {
+		return none, err
 	}
 	if l.Use != use {
-		return unknown
+		return none, unknown
 	}
-	return h.endLogin(ctx, c, rec, did)
+	return rec, nil
 }
+
+// loginID is the LoginHash under which a login is kept.
+func loginID(r record.Record) string { return strings.TrimPrefix(r.Sort, loginSort) }
 
 // isLoginID says whether an id has the form of a LoginHash.
 func isLoginID(id string) bool {
 	return len(id) == 64 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// maxTokenName is the longest name of a token, in bytes; maxTokens is how many a person may have.
-const (
-	maxTokenName = 100
-	maxTokens    = 50
-)
+// still holds the caller against the record of their person as it now is: whoever has been signed out or removed meanwhile
+// gets no credential any more. What it returns belongs into the Commit that makes one.
+func (c *Caller) still(person record.Record) ([]record.Write, error) {
+	var p Person
+	if err := decodeAny(person, &p); err != nil {
+		return nil, err
+	}
+	if p.Removed || p.Epoch != c.Person.Epoch {
+		return nil, ma2h.Errorf(ma2h.CodeUnauthenticated, "You were signed out meanwhile.")
+	}
+	if c.Login.Rev == "" {
+		return nil, nil // at the hub's machine
+	}
+	return []record.Write{record.Check(c.Login.Key, c.Login.Rev)}, nil
+}
 
-// NewPersonToken makes a token of /v1 for the caller, who calls it name, and returns it; only its hash is kept.
-func (h *Hub) NewPersonToken(ctx context.Context, c *Caller, name string) (string, error) {
-	if err := personOnly(c); err != nil {
-		return "", err
+func changedMeanwhile() error {
+	return &ma2h.Error{
+		Code: ma2h.CodeUnavailable, RetryAfter: time.Second, Message: "Your sign-ins were changed at the same time; try again.",
 	}
-	name = strings.TrimSpace(name)
-	if name == "" || len(name) > maxTokenName {
-		return "", ma2h.FieldErrorf(ma2h.CodeInvalidField, "/name", "Give the token a name of 1 to %d bytes, to know it by.", maxTokenName)
-	}
-	all, err := h.Tokens(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	if len(all) >= maxTokens {
-		return "", ma2h.FieldErrorf(ma2h.CodeInvalidField, "/name", "You have %d tokens, which is the most; revoke one first.", len(all))
-	}
-	token, write := h.login(c, Login{Use: LoginToken, Name: name}, 0)
-	if err := h.Store.Commit(ctx, write, h.deed(c, "token_add", LoginHash(token), h.now())); err != nil {
-		return "", fmt.Errorf("make token: %w", err)
-	}
-	return token, nil
 }

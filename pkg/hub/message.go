@@ -12,7 +12,7 @@ import (
 	"github.com/mash-hub/mash/pkg/record"
 )
 
-// message is one message as it was read: its state, and its content where that was asked for.
+// message is one message, or directive, as it was read: its state, and its content where that was asked for.
 type message struct {
 	tail  string
 	rec   record.Record // of the state
@@ -20,6 +20,20 @@ type message struct {
 
 	content  record.Record
 	envelope *ma2h.Message // decoded on first use
+	entry    *Row          // of its mail, as it was read, while that lives
+
+	directive bool
+}
+
+func (m *message) stateKey() record.Key   { return letterKey(m.directive, m.tail, "state") }
+func (m *message) contentKey() record.Key { return letterKey(m.directive, m.tail, "content") }
+
+// letterKey is where one of the two records of a message or directive lies.
+func letterKey(directive bool, tail, sort string) record.Key {
+	if directive {
+		return record.Key{Part: "d#" + tail, Sort: sort}
+	}
+	return record.Key{Part: "m#" + tail, Sort: sort}
 }
 
 // MessageKeys returns the keys under which the message with this id lies, so that they can be read together with the
@@ -30,6 +44,15 @@ func (h *Hub) MessageKeys(id string) []record.Key {
 		return nil
 	}
 	return []record.Key{stateKey(tail), contentKey(tail)}
+}
+
+// letterOf is messageTailOf for an id of a message or a directive.
+func letterOf(id string) (tail string, directive, ok bool) {
+	if tail, ok := strings.CutPrefix(id, ma2h.PrefixDirective); ok {
+		return tail, true, ma2h.Minted(tail, ma2h.TailLength)
+	}
+	tail, ok = messageTailOf(id)
+	return tail, false, ok
 }
 
 func messageTailOf(id string) (string, bool) {
@@ -55,23 +78,22 @@ func (h *Hub) load(ctx context.Context, c *Caller, id string) (*message, error) 
 	if !ok {
 		return nil, errUnknown()
 	}
-	m := &message{tail: tail}
-	rec, okState := c.seen(stateKey(tail))
-	content, okContent := c.seen(contentKey(tail))
+	return h.loadLetter(ctx, c, &message{tail: tail})
+}
+
+// loadLetter reads the message or directive that m says, as load does.
+func (h *Hub) loadLetter(ctx context.Context, c *Caller, m *message) (*message, error) {
+	rec, okState := c.seen(m.stateKey())
+	content, okContent := c.seen(m.contentKey())
 	if !okState || !okContent {
-		recs, err := h.Store.Get(ctx, stateKey(tail), contentKey(tail))
+		recs, err := h.Store.Get(ctx, m.stateKey(), m.contentKey())
 		if err != nil {
-			return nil, fmt.Errorf("read message %s: %w", id, err)
+			return nil, fmt.Errorf("read %s: %w", m.stateKey(), err)
 		}
 		rec, content = recs[0], recs[1]
 	}
 	m.content = content
 	return m, m.take(rec)
-}
-
-// loadTail reads a message by its tail.
-func (h *Hub) loadTail(ctx context.Context, tail string) (*message, error) {
-	return h.load(ctx, &Caller{}, ma2h.PrefixMessage+tail)
 }
 
 // take makes rec the message's state. Absent is errUnknown.
@@ -94,7 +116,7 @@ func (m *message) message() (*ma2h.Message, error) {
 	}
 	var e ma2h.Message
 	if err := json.Unmarshal(c.Envelope, &e); err != nil {
-		return nil, fmt.Errorf("decode envelope of %s: %w", m.state.ID, err)
+		return nil, fmt.Errorf("the envelope of %s does not decode", m.state.ID) // the error itself may quote it
 	}
 	m.envelope = &e
 	return m.envelope, nil
@@ -110,7 +132,8 @@ func (m *message) version() ma2h.Version {
 func (h *Hub) stateRecord(tail string, s *State) record.Record {
 	written := *s
 	written.Format = s.format()
-	r := record.Record{Key: stateKey(tail), Kind: KindState, Body: Encode(&written), Due: h.due(s)}
+	key := letterKey(s.Type == ma2h.TypeDirective, tail, "state")
+	r := record.Record{Key: key, Kind: KindState, Body: Encode(&written), Due: h.due(s)}
 	if s.Deleted {
 		r.Erase = s.DeletedAt.Add(tombstone)
 		return r
@@ -120,8 +143,11 @@ func (h *Hub) stateRecord(tail string, s *State) record.Record {
 }
 
 // format is the format of a state's record: an older hub would give up a callback whose credential it cannot attach, and
-// forget that one is sent again.
+// forget that one is sent again; it knows nothing of mail. That it would forget who first opened a message is put up with.
 func (s *State) format() int {
+	if s.Mail != nil || s.Session != "" {
+		return 3
+	}
 	if w := s.Push; w != nil && (attaches(w.Auth.Scheme) || w.Round > 0) {
 		return 2
 	}
@@ -130,6 +156,9 @@ func (s *State) format() int {
 
 // stateTags places a message in the lists of its account and of its submitter.
 func stateTags(s *State) [2]record.Tag {
+	if s.Mail != nil {
+		return mailTags(s)
+	}
 	switch {
 	case s.Status == ma2h.StatusOpen:
 		order := record.DueOrder(s.AcceptedAt)
@@ -140,6 +169,20 @@ func stateTags(s *State) [2]record.Tag {
 	default:
 		order := descending(s.StatusAt)
 		return [2]record.Tag{{Name: "done#" + s.Account, Order: order}, {Name: "done#" + s.AgentRef, Order: order}}
+	}
+}
+
+// mailTags places mail in the list of its account, out of those of what people are asked; and a directive in that of its
+// agent, a message in those of its submitter.
+func mailTags(s *State) [2]record.Tag {
+	mail := record.Tag{Name: "mail#" + s.Account, Order: descending(s.AcceptedAt)}
+	switch {
+	case s.Type == ma2h.TypeDirective:
+		return [2]record.Tag{mail, {Name: "mail#" + s.Mail.ToRef, Order: descending(s.AcceptedAt)}}
+	case s.Status == ma2h.StatusOpen:
+		return [2]record.Tag{mail, {Name: "open#" + s.AgentRef, Order: record.DueOrder(s.AcceptedAt)}}
+	default:
+		return [2]record.Tag{mail, {Name: "done#" + s.AgentRef, Order: descending(s.StatusAt)}}
 	}
 }
 

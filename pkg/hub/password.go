@@ -91,12 +91,13 @@ func (h *Hub) SetPassword(ctx context.Context, c *Caller, n NewPassword) (string
 	if err != nil {
 		return "", fmt.Errorf("set password: %w", err)
 	}
-	var p Person
-	var kept Password
-	if err := Decode(recs[0], &p); err != nil {
+	still, err := c.still(recs[0])
+	if err != nil {
 		return "", err
 	}
-	if err := decodeAny(recs[1], &kept); err != nil {
+	var p Person
+	var kept Password
+	if err := errors.Join(Decode(recs[0], &p), decodeAny(recs[1], &kept)); err != nil {
 		return "", err
 	}
 	has := kept.Hash != "" && kept.From == p.TokensFrom
@@ -111,7 +112,7 @@ func (h *Hub) SetPassword(ctx context.Context, c *Caller, n NewPassword) (string
 	if err := h.provenOwn(ctx, c, n, recs[2], kept.Hash, has); err != nil {
 		return "", err
 	}
-	return h.putPassword(ctx, c, &p, recs, n)
+	return h.putPassword(ctx, c, &p, recs, n, still)
 }
 
 // provenOwn asks for more than a session that somebody may have left open: that it is fresh, or the password before.
@@ -130,13 +131,13 @@ func (h *Hub) provenOwn(ctx context.Context, c *Caller, n NewPassword, tries rec
 	return err
 }
 
-func (h *Hub) putPassword(ctx context.Context, c *Caller, p *Person, recs []record.Record, n NewPassword) (string, error) {
+func (h *Hub) putPassword(ctx context.Context, c *Caller, p *Person, recs []record.Record, n NewPassword, still []record.Write) (string, error) {
 	p.Epoch++
 	now := h.now()
 	own := &Caller{Account: c.Account, Person: p}
 	token, session := h.session(own, ViaPassword, n.Browser)
 	did := "password_set"
-	writes := []record.Write{record.Put(personRecord(p), recs[0].Rev), session}
+	writes := append(still, record.Put(personRecord(p), recs[0].Rev), session)
 	if n.New == "" {
 		did = "password_remove"
 		writes = append(writes, record.Erase(recs[1].Key, recs[1].Rev))
@@ -149,7 +150,7 @@ func (h *Hub) putPassword(ctx context.Context, c *Caller, p *Person, recs []reco
 	}
 	err := h.Store.Commit(ctx, append(writes, h.deed(c, did, "", now))...)
 	if record.AsConflict(err) != nil {
-		return "", &ma2h.Error{Code: ma2h.CodeUnavailable, RetryAfter: time.Second, Message: "Your sign-ins were changed at the same time; try again."}
+		return "", changedMeanwhile()
 	}
 	if err != nil {
 		return "", fmt.Errorf("set password: %w", err)

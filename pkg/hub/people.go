@@ -57,6 +57,8 @@ func CheckPersonName(name string) error {
 		return fmt.Errorf("%q cannot name a person; leave out what stands before and with the colon", name)
 	case strings.ContainsFunc(name, odd):
 		return fmt.Errorf("%q cannot name a person; leave out blanks and control characters", name)
+	case lookalike(name) != "":
+		return fmt.Errorf("%q has %s, and could be taken for another name; choose another", name, lookalike(name))
 	}
 	return nil
 }

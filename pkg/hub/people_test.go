@@ -199,6 +199,44 @@ func TestInvitationsEndByTimeRevocationAndTheInvitersRemoval(t *testing.T) {
 		h.must(h.RemovePerson(t.Context(), h.ada, carol.Person.Ref))
 		_, _, err = h.accept(strings.TrimPrefix(made.URL, "https://hub.example/join/"), "")
 		h.refused("an invitation of somebody removed", err, ma2h.CodeUnauthenticated)
+		h.join("carol", hub.RoleOwner, "")
+		_, _, err = h.accept(strings.TrimPrefix(made.URL, "https://hub.example/join/"), "")
+		h.refused("the same after they came back", err, ma2h.CodeUnauthenticated)
+	})
+}
+
+func TestAnInvitationThatNobodyCanAcceptIsNotOpen(t *testing.T) {
+	inHouses(t, func(h *house) {
+		open := func(what string, want ...string) {
+			t.Helper()
+			_, all, err := h.People(t.Context(), h.ada)
+			h.must(err)
+			var names []string
+			for _, i := range all {
+				names = append(names, i.Name)
+			}
+			if slices.Sort(names); !slices.Equal(names, want) {
+				t.Errorf("open invitations after %s are %v, want %v", what, names, want)
+			}
+		}
+		carol, _ := h.join("carol", hub.RoleOwner, "")
+		_, err := h.Invite(t.Context(), carol, "dave", hub.RoleMember)
+		h.must(err)
+		one := h.invite("bob", hub.RoleMember)
+		h.invite("bob", hub.RoleMember)
+		h.invite("erin", hub.RoleMember)
+		open("inviting", "bob", "bob", "dave", "erin")
+		bob, _, err := h.accept(one, "")
+		h.must(err)
+		open("one of two was accepted", "dave", "erin")
+		h.must(h.RemovePerson(t.Context(), h.ada, bob.Person.Ref))
+		open("who accepted it was removed", "dave", "erin")
+		h.must(h.RemovePerson(t.Context(), h.ada, carol.Person.Ref))
+		open("who invited was removed", "erin")
+		h.join("carol", hub.RoleOwner, "")
+		open("they came back", "erin")
+		h.invite("bob", hub.RoleMember)
+		open("inviting anew", "bob", "erin")
 	})
 }
 
@@ -309,6 +347,8 @@ func TestTheFounderStaysAndMembersMayNot(t *testing.T) {
 		for what, err := range map[string]error{
 			"remove":   h.RemovePerson(t.Context(), bob, carol.Person.Ref),
 			"settings": h.SetDefaultResolvers(t.Context(), bob, nil),
+			"opt-in":   h.SetInterAgent(t.Context(), bob, true),
+			"list":     h.SetAllowlist(t.Context(), bob, "bot", nil),
 			"revoke":   h.RevokeAgent(t.Context(), bob, "bot"),
 			"uninvite": h.Uninvite(t.Context(), bob, "x"),
 			"add":      func() error { _, err := h.AddAgent(t.Context(), bob, "x"); return err }(),
@@ -382,5 +422,26 @@ func TestASessionLastsWhileItsPersonComesBy(t *testing.T) {
 		if h.opens(idle) {
 			t.Error("a session outlives SessionIdle without a visit")
 		}
+	})
+}
+
+func TestWhoWasSignedOutMeanwhileGetsNoCredential(t *testing.T) {
+	inHouses(t, func(h *house) {
+		_, session := h.join("bob", hub.RoleMember, "")
+		credentials := func(what string, c *hub.Caller, code ma2h.Code) {
+			t.Helper()
+			_, err := h.NewPersonToken(t.Context(), c, "late")
+			h.refused("a token after "+what, err, code)
+			_, err = h.SetPassword(t.Context(), c, hub.NewPassword{New: good})
+			h.refused("a password after "+what, err, code)
+		}
+		bob, _, err := auth.For(h.Hub).Session(t.Context(), session)
+		h.must(err)
+		h.must(h.EndSession(t.Context(), bob, hub.LoginHash(session)))
+		credentials("the end of the session", bob, ma2h.CodeUnavailable)
+		h.must(h.SignOutEverywhere(t.Context(), bob))
+		credentials("signing out everywhere", bob, ma2h.CodeUnauthenticated)
+		h.must(h.RemovePerson(t.Context(), h.ada, bob.Person.Ref))
+		credentials("the removal", bob, ma2h.CodeUnauthenticated)
 	})
 }

@@ -14,9 +14,9 @@ type Bell interface {
 	// Ring wakes all who listen to lane now. It never fails and never blocks for long.
 	Ring(ctx context.Context, lane string)
 
-	// Listen returns a channel that receives after each Ring of lane from now on, several rings perhaps as one, and a
-	// function that ends it. Listen before looking, so that no ring falls between.
-	Listen(ctx context.Context, lane string) (rung <-chan struct{}, stop func())
+	// Listen returns a channel that receives after each Ring of any of the lanes from now on, several rings perhaps as one,
+	// and a function that ends it. Listen before looking, so that no ring falls between.
+	Listen(ctx context.Context, lanes ...string) (rung <-chan struct{}, stop func())
 }
 
 // Clockwork makes what is due happen promptly. It is told of a record's due time after the Commit that wrote it, and
@@ -82,7 +82,7 @@ type PushResult struct {
 // Failure is why an attempt got no answer, as a code without addresses or names.
 type Failure string
 
-// The failures of an attempt. The last three are never tried again, since nothing about them will change by waiting.
+// The failures of an attempt. The last four are never tried again, since nothing about them will change by waiting.
 const (
 	FailureDNS       Failure = "dns"       // the name leads to no address
 	FailureConnect   Failure = "connect"   // nobody listens, or there is no way there
@@ -97,11 +97,12 @@ const (
 	FailureRefused Failure = "refused" // what Check refuses
 	FailureUnbound Failure = "unbound" // the host is not the agent's own any more, so that no credential goes there
 	FailureNoKey   Failure = "no_key"  // the agent's secret of that name is gone
+	FailureRevoked Failure = "revoked" // the agent may not have it any more: its callback may be somebody else's
 )
 
 // Final says whether a failure is one that waiting does not change.
 func (f Failure) Final() bool {
-	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey
+	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey || f == FailureRevoked
 }
 
 // ErrNoKey is the error of Keys for a wrapped key that it cannot open.

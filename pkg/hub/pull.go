@@ -27,9 +27,15 @@ type PullOptions struct {
 // Response, which thereby counts as delivered to the agent (spec §8.2, §14.2). A nil body means not modified; it stamps
 // nothing. Whoever did not submit the message learns nothing (spec §9.1).
 func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]byte, error) {
-	m, err := h.submitted(ctx, c, id, h.now())
+	now := h.now()
+	m, err := h.submitted(ctx, c, id, now)
 	if err != nil {
 		return nil, err
+	}
+	if o.Wait > 0 {
+		if err := h.seenNow(ctx, c, now); err != nil {
+			return nil, err
+		}
 	}
 	if wait := min(o.Wait, h.Settings.MaxWait); wait > 0 && m.state.Status == ma2h.StatusOpen {
 		c.Read = nil // nothing of the message is held while it is waited for
@@ -37,7 +43,7 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 			return nil, err
 		}
 	}
-	if !o.Since.IsZero() && !m.state.newsSince(o.Since) {
+	if !o.Since.IsZero() && !m.newsSince(o.Since) {
 		return nil, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -53,7 +59,11 @@ func (h *Hub) Pull(ctx context.Context, c *Caller, id string, o PullOptions) ([]
 
 // newsSince says whether the status is younger than t. An outcome is always news until the agent has shown that it has it:
 // the caller's clock may run ahead of ours, and an answer that was written to a connection may never have been read.
-func (s *State) newsSince(t time.Time) bool {
+func (m *message) newsSince(t time.Time) bool {
+	s := &m.state
+	if s.oneWay() && s.Mail.lives() && m.entry != nil && m.entry.DeliveredAt.After(t) {
+		return true // the status is that of the row, which has no time in the state
+	}
 	return s.StatusAt.After(t) || s.Response != nil && !s.shown()
 }
 
@@ -182,7 +192,8 @@ func (h *Hub) pullBody(m *message) ([]byte, error) {
 		Status   ma2h.Status    `json:"status"`
 		Response *ma2h.Response `json:"response,omitzero"`
 		Delivery *ma2h.Delivery `json:"delivery,omitzero"`
-	}{ID: m.state.ID, Status: m.state.Status, Delivery: m.state.Delivery.wire()}
+		Mailbox  *ma2h.Mailbox  `json:"mailbox,omitzero"`
+	}{ID: m.state.ID, Status: m.status(), Delivery: m.state.Delivery.wire(), Mailbox: m.mailbox()}
 	if m.state.Response != nil {
 		r, err := m.response()
 		if err != nil {
@@ -268,6 +279,22 @@ func (d *Delivery) wire() *ma2h.Delivery {
 	return &ma2h.Delivery{
 		State: d.State, DeliveredAt: formatTime(d.DeliveredAt), AcknowledgedAt: formatTime(d.AcknowledgedAt), Ack: d.Ack,
 	}
+}
+
+// mailbox is the outbound track of mail as its sender sees it (spec §8.2, §14.2); nil of a message that is not addressed.
+func (m *message) mailbox() *ma2h.Mailbox {
+	mail := m.state.Mail
+	if mail == nil {
+		return nil
+	}
+	box := &ma2h.Mailbox{
+		State: m.track(), DeliveredAt: formatTime(mail.DeliveredAt), AcknowledgedAt: formatTime(mail.AcknowledgedAt),
+		Ack: mail.Ack, Prior: mail.Prior,
+	}
+	if mail.lives() && m.entry != nil {
+		box.DeliveredAt = formatTime(m.entry.DeliveredAt)
+	}
+	return box
 }
 
 // formatTime writes a time, or nothing for none.

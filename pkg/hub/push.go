@@ -94,7 +94,7 @@ func (h *Hub) pushDue(ctx context.Context, m *message, grace time.Duration) erro
 	if err != nil {
 		return err
 	}
-	if failure != "" { // waiting brings neither a key nor a host back
+	if failure != "" { // waiting brings neither a key nor a host nor an agent back
 		return h.stampPush(ctx, m, t, PushResult{Failure: failure})
 	}
 	result := h.Pusher.Push(ctx, *p)
@@ -125,6 +125,9 @@ func (h *Hub) signedPush(ctx context.Context, m *message, attempt int) (*Push, F
 	agent, err := h.agent(ctx, m.state.AgentRef)
 	if err != nil {
 		return nil, "", err
+	}
+	if agent.Revoked {
+		return nil, FailureRevoked, nil
 	}
 	w := m.state.Push
 	if attaches(w.Auth.Scheme) && !h.boundTo(agent, w.URL) {

@@ -30,11 +30,15 @@ type Account struct {
 	Ref              string   `json:"ref"`
 	Owner            string   `json:"owner"`                      // human:<id>, or empty for a tenant's common account
 	DefaultResolvers []string `json:"default_resolvers,omitzero"` // of asks to come that list none
+
+	// InterAgent is the owner's word that agents of the account may write to each other (spec §8.0). An older hub that writes
+	// the account loses it, which turns it off.
+	InterAgent bool `json:"inter_agent,omitzero"`
 }
 
 // Agent is a principal that sends. Only people change it.
 type Agent struct {
-	Format      int          `json:"format,omitzero"` // 2 where older hubs would lose what stands here
+	Format      int          `json:"format,omitzero"` // 2 or 3 where older hubs would lose what stands here
 	Ref         string       `json:"ref"`             // names its part
 	ID          string       `json:"id"`
 	Account     string       `json:"account"`
@@ -45,6 +49,14 @@ type Agent struct {
 
 	// Hosts are the agent's own, in the order in which they were bound. Format 2.
 	Hosts []CallbackHost `json:"hosts,omitzero"`
+
+	// Senders, when there, are the ids of the agents that may write to this one, and no others may (spec §8.0). Format 3.
+	Senders *Allowlist `json:"senders,omitzero"`
+}
+
+// Allowlist is who may write to an agent.
+type Allowlist struct {
+	Agents []string `json:"agents"` // ids
 }
 
 // Credential is one token of an agent, of which only the hash is kept.
@@ -98,11 +110,13 @@ type Login struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // zero means never
 	Epoch     int       `json:"epoch,omitzero"`      // of the person, when it was made
 
+	With    string   `json:"with,omitzero"`    // of a link, and of the session that it began: the token that it was made with, and is good with
 	Via     LoginUse `json:"via,omitzero"`     // of a session: a link, an invitation or a password began it
 	Browser string   `json:"browser,omitzero"` // of a session, in short
 	Name    string   `json:"name,omitzero"`    // of a token, as its person called it; of an invitation, the person's to be
 	Role    Role     `json:"role,omitzero"`    // of an invitation
 	By      string   `json:"by,omitzero"`      // of an invitation: ref of who invites
+	ByFrom  int      `json:"by_from,omitzero"` // and their TokensFrom, lest it is good again after they were removed
 }
 
 // LoginUse is what a Login is good for.
@@ -173,6 +187,15 @@ type State struct {
 
 	Delivery *Delivery `json:"delivery,omitzero"`
 	Push     *PushWork `json:"push,omitzero"`
+
+	// Session is the submitting session, whose mailbox gets the Response (spec §6); Mail, of an addressed message, what became
+	// of it on its way. ResponseRow and ReceiptRow are where those entries for the submitter lie while they wait. Format 3.
+	From        string      `json:"from,omitzero"` // of a directive: human:<id>, attested
+	Session     string      `json:"session,omitzero"`
+	Mail        *Mail       `json:"mail,omitzero"`
+	ResponseRow *record.Key `json:"response_row,omitzero"`
+	ReceiptRow  *record.Key `json:"receipt_row,omitzero"`
+	ReceiptID   string      `json:"receipt_id,omitzero"`
 
 	SeenAt time.Time `json:"seen_at,omitzero"` // when a person first opened it
 	SeenBy string    `json:"seen_by,omitzero"` // human:<id>

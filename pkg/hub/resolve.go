@@ -12,7 +12,14 @@ import (
 
 // Resolve ends an open ask or task as a person, or as an agent that may (spec §8.8, §9.1). The first outcome wins; a
 // later one is already_terminal with what stands. The answer carries none of the submitter's state.
-func (h *Hub) Resolve(ctx context.Context, c *Caller, id string, r *ma2h.Resolve) (*ma2h.Resolved, error) {
+//
+// session is the one that an agent presents, under which it is attested then, or empty for none.
+func (h *Hub) Resolve(ctx context.Context, c *Caller, id, session string, r *ma2h.Resolve) (*ma2h.Resolved, error) {
+	now := h.now()
+	c, err := h.under(ctx, c, session, now)
+	if err != nil {
+		return nil, err
+	}
 	m, err := h.load(ctx, c, id)
 	if err != nil {
 		return nil, err
@@ -20,7 +27,6 @@ func (h *Hub) Resolve(ctx context.Context, c *Caller, id string, r *ma2h.Resolve
 	if err := h.mayResolve(c, &m.state); err != nil {
 		return nil, err
 	}
-	now := h.now()
 	if err := h.settle(ctx, m, now); err != nil {
 		return nil, err
 	}
@@ -34,6 +40,20 @@ func (h *Hub) Resolve(ctx context.Context, c *Caller, id string, r *ma2h.Resolve
 		return nil, alreadyTerminal(&m.state)
 	}
 	return h.resolveOpen(ctx, c, m, r, now)
+}
+
+// under is the caller acting under the session that it presents, empty for none. Nothing is renewed by it (spec §16.2).
+func (h *Hub) under(ctx context.Context, c *Caller, session string, now time.Time) (*Caller, error) {
+	if session == "" {
+		return c, nil
+	}
+	s, err := h.presented(ctx, c, session, now)
+	if err != nil {
+		return nil, err
+	}
+	qualified := *c
+	qualified.Session = s.ID
+	return &qualified, nil
 }
 
 // resolveOpen resolves a message that was open at now.
@@ -85,19 +105,34 @@ func (s *State) mayKnow(c *Caller) bool {
 	if c.Agent == nil {
 		return c.Person != nil
 	}
-	return c.Agent.Ref == s.AgentRef || slices.ContainsFunc(s.Resolvers, func(entry string) bool {
+	if c.Agent.Ref == s.AgentRef || s.Mail != nil && c.Agent.Ref == s.Mail.ToRef {
+		return true
+	}
+	return slices.ContainsFunc(s.Resolvers, func(entry string) bool {
 		a, ok := ma2h.ParseAddress(entry)
 		return ok && a.AgentID == c.Agent.ID
 	})
 }
 
-// allows says whether the caller may resolve. Without any list only the submitting agent's own identity may (spec §9.1).
+// allows says whether the caller may resolve. Without any list only the addressee may, under whichever session, or of a
+// message that is not addressed the submitting agent's own identity (spec §9.1). An entry that names an agent is for all its
+// sessions; one that names a session, for whoever presents that.
 func (s *State) allows(c *Caller) bool {
 	if !s.ResolversListed && !s.ResolversDefaulted {
-		return c.Agent != nil && c.Agent.Ref == s.AgentRef
+		only := s.AgentRef
+		if s.Mail != nil {
+			only = s.Mail.ToRef
+		}
+		return c.Agent != nil && c.Agent.Ref == only
 	}
-	if c.Agent != nil && !ma2h.Addressable(c.Agent.ID) {
+	if c.Agent == nil {
+		return slices.Contains(s.Resolvers, c.Actor())
+	}
+	if !ma2h.Addressable(c.Agent.ID) {
 		return false // its id would read like a session of another agent (spec §9.1)
 	}
-	return slices.Contains(s.Resolvers, c.Actor())
+	return slices.ContainsFunc(s.Resolvers, func(entry string) bool {
+		a, ok := ma2h.ParseAddress(entry)
+		return ok && a.AgentID == c.Agent.ID && (a.Session == "" || a.Session == c.Session)
+	})
 }

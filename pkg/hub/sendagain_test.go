@@ -300,6 +300,28 @@ func TestCredentialsGoToBoundHostsOnly(t *testing.T) {
 	}
 }
 
+// TestARevokedAgentIsPushedNothing: whoever stole its token may have asked in its name, to be called elsewhere.
+func TestARevokedAgentIsPushedNothing(t *testing.T) {
+	t.Parallel()
+	d, s, _ := owing(t, hub.PushResult{Status: 200})
+	answered, open := d.pushed(t, ma2h.SchemeHMAC, hub.PushSecretRef), d.pushed(t, ma2h.SchemeHMAC, hub.PushSecretRef)
+	d.refusedAs(t, answered, hub.FailureRevoked, func() error { return d.RevokeAgent(t.Context(), d.owner, "bot") })
+	d.refusedAs(t, open, hub.FailureRevoked, func() error { return nil }) // answered when the agent was revoked already
+	if len(s.got) != 0 {
+		t.Errorf("%d pushes were made to a revoked agent", len(s.got))
+	}
+	if _, err := d.AddAgent(t.Context(), d.owner, "bot"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.SendAgain(t.Context(), d.owner, open); err != nil {
+		t.Fatal(err)
+	}
+	d.exhaust(t, open)
+	if v := d.callback(t, open); v.State != hub.CallbackDelivered || len(s.got) != 1 {
+		t.Errorf("sent again to the agent that was added again = %+v, %d pushes", v, len(s.got))
+	}
+}
+
 func (d *desk) bind(t *testing.T, host string) {
 	t.Helper()
 	if _, err := d.BindHost(t.Context(), d.owner, "bot", host, hub.ProofPerson); err != nil {

@@ -10,14 +10,27 @@ import (
 	"github.com/mash-hub/mash/pkg/record"
 )
 
+// SettingsChange is what an owner changes of the account's settings; nil leaves a setting as it is.
+type SettingsChange struct {
+	DefaultResolvers *[]string // who may resolve the asks to come that list nobody; empty for none
+	InterAgent       *bool     // whether the account's agents may write to each other
+}
+
 // SetDefaultResolvers decides who may resolve the asks to come that list nobody; an empty list turns that off (spec
 // §9.1). Messages already accepted keep what they have.
 func (h *Hub) SetDefaultResolvers(ctx context.Context, c *Caller, list []string) error {
+	return h.ChangeSettings(ctx, c, SettingsChange{DefaultResolvers: &list})
+}
+
+// ChangeSettings changes the account's settings, all in one Commit with a deed for each.
+func (h *Hub) ChangeSettings(ctx context.Context, c *Caller, change SettingsChange) error {
 	if err := ownerOnly(c); err != nil {
 		return err
 	}
-	if err := checkResolvers(list); err != nil {
-		return err
+	if change.DefaultResolvers != nil {
+		if err := checkResolvers(*change.DefaultResolvers); err != nil {
+			return err
+		}
 	}
 	rec, err := h.get(ctx, AccountKey(c.Account.Ref))
 	if err != nil {
@@ -28,11 +41,32 @@ func (h *Hub) SetDefaultResolvers(ctx context.Context, c *Caller, list []string)
 		if err := Decode(rec, &a); err != nil {
 			return revision{}, err
 		}
-		a.DefaultResolvers = list
+		deeds := change.apply(&a)
 		c.Account = a
+		if len(deeds) == 0 {
+			return revision{}, nil
+		}
 		put := record.Record{Key: rec.Key, Kind: KindAccount, Body: Encode(a)}
-		return revision{&put, "default_resolvers", ""}, nil
+		return revision{&put, deeds}, nil
 	})
+}
+
+// apply makes the change, and returns what was done thereby.
+func (s SettingsChange) apply(a *Account) []done {
+	var deeds []done
+	if s.DefaultResolvers != nil {
+		a.DefaultResolvers = *s.DefaultResolvers
+		deeds = append(deeds, done{"default_resolvers", ""})
+	}
+	if s.InterAgent != nil && *s.InterAgent != a.InterAgent {
+		a.InterAgent = *s.InterAgent
+		did := "inter_agent_off"
+		if a.InterAgent {
+			did = "inter_agent_on"
+		}
+		deeds = append(deeds, done{did, ""})
+	}
+	return deeds
 }
 
 // The bounds of the account's default resolvers, which every ask without a list carries.

@@ -20,6 +20,12 @@ func (h *Hub) settle(ctx context.Context, m *message, now time.Time) error {
 	if m.state.Deleted {
 		return nil
 	}
+	if err := h.settleMail(ctx, m, now); err != nil {
+		return err
+	}
+	if m.state.Mail.lives() && m.state.Status != ma2h.StatusOpen {
+		return nil // it is kept for as long as its mail
+	}
 	if m.state.Status == ma2h.StatusOpen {
 		if !lifecycle.Overdue(m.state.ExpiresAt, now) {
 			return nil
@@ -56,7 +62,7 @@ func (h *Hub) retire(ctx context.Context, m *message) error {
 			return false
 		}
 		s.RetainedAt = h.retentionEnd(s)
-		if s.Type == ma2h.TypeNotify {
+		if s.Type == ma2h.TypeNotify || s.Type == ma2h.TypeDirective {
 			return true
 		}
 		var d Delivery
@@ -85,7 +91,7 @@ func (h *Hub) delete(ctx context.Context, m *message) error {
 			return false
 		}
 		*s = State{
-			ID: s.ID, Account: s.Account, AgentRef: s.AgentRef, Type: s.Type, Digest: s.Digest,
+			ID: s.ID, Account: s.Account, AgentRef: s.AgentRef, From: s.From, Type: s.Type, Digest: s.Digest,
 			Resolvers: s.Resolvers, ResolversListed: s.ResolversListed, ResolversDefaulted: s.ResolversDefaulted,
 			Status: s.Status, StatusAt: s.StatusAt, Deleted: true, DeletedAt: h.deletion(s),
 		}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/hex"
@@ -61,7 +62,7 @@ func (h *Hub) SignIn(ctx context.Context, name, guess string, b Browser) (*Calle
 		return nil, "", fmt.Errorf("sign in: %w", err)
 	}
 	if old {
-		return c, token, h.rehash(ctx, &p, recs[1], guess)
+		_ = h.rehash(ctx, &p, recs[1], guess) // they are in, a hub has no log, and the next sign-in tries again
 	}
 	return c, token, nil
 }
@@ -78,7 +79,7 @@ func decodeAny(r record.Record, v any) error {
 // one by one, and crossed out if it is right. old says that the hash is to be made anew.
 func (h *Hub) try(ctx context.Context, tries record.Record, ref, hash, guess string, b Browser) (old bool, _ error) {
 	known := h.knownBrowser(ref, b.Mark)
-	tries, err := h.noteTry(ctx, tries, known)
+	tries, before, err := h.noteTry(ctx, tries, known)
 	if err != nil {
 		return false, err
 	}
@@ -87,13 +88,13 @@ func (h *Hub) try(ctx context.Context, tries record.Record, ref, hash, guess str
 	right, old, err := h.passwords.Verify(patient, hash, guess)
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		return false, tooMany(hashPatience)
+		return false, cmp.Or(h.putBucket(ctx, tries, known, before), tooMany(hashPatience)) // nobody looked at it
 	case err != nil:
 		return false, fmt.Errorf("verify password: %w", err)
 	case !right:
 		return false, ErrWrongPassword
 	}
-	return old, h.forgetTries(ctx, tries, known)
+	return old, h.putBucket(ctx, tries, known, Bucket{})
 }
 
 func tooMany(wait time.Duration) error {
@@ -103,12 +104,12 @@ func tooMany(wait time.Duration) error {
 	}
 }
 
-// noteTry counts one more guess, or says how long there is to wait.
-func (h *Hub) noteTry(ctx context.Context, rec record.Record, known string) (record.Record, error) {
+// noteTry counts one more guess, or says how long there is to wait. It returns the bucket of before, too.
+func (h *Hub) noteTry(ctx context.Context, rec record.Record, known string) (_ record.Record, before Bucket, _ error) {
 	for range maxRevisions {
 		var t Tries
 		if err := decodeAny(rec, &t); err != nil {
-			return rec, err
+			return rec, before, err
 		}
 		now := h.now()
 		b := t.bucket(known)
@@ -116,24 +117,25 @@ func (h *Hub) noteTry(ctx context.Context, rec record.Record, known string) (rec
 			b = Bucket{}
 		}
 		if now.Before(b.Until) {
-			return rec, tooMany(b.Until.Sub(now))
+			return rec, before, tooMany(b.Until.Sub(now))
 		}
+		before = b
 		b.Failed, b.At, b.Until = b.Failed+1, now, now.Add(waitAfter(b.Failed+1))
 		t.set(known, b)
 		put := record.Put(record.Record{Key: rec.Key, Kind: KindTries, Body: Encode(t), Erase: now.Add(triesForgot)}, rec.Rev)
 		err := h.Store.Commit(ctx, put)
 		if err == nil {
-			return put.Record, nil
+			return put.Record, before, nil
 		}
 		won := false
 		if conflict := record.AsConflict(err); conflict != nil {
 			rec, won = conflict.Winner(rec.Key)
 		}
 		if !won {
-			return rec, fmt.Errorf("note try: %w", err)
+			return rec, before, fmt.Errorf("note try: %w", err)
 		}
 	}
-	return rec, tooMany(time.Second)
+	return rec, before, tooMany(time.Second)
 }
 
 // waitAfter is how long to wait after so many guesses.
@@ -144,13 +146,14 @@ func waitAfter(failed int) time.Duration {
 	return min(firstWait<<min(failed-freeTries, 10), longestWait)
 }
 
-// forgetTries crosses out what was tried, since it ended well. That somebody guesses meanwhile is no error.
-func (h *Hub) forgetTries(ctx context.Context, rec record.Record, known string) error {
+// putBucket crosses out what was tried, since it ended well or nobody looked at it. That somebody guesses meanwhile is no
+// error.
+func (h *Hub) putBucket(ctx context.Context, rec record.Record, known string, b Bucket) error {
 	var t Tries
 	if err := Decode(rec, &t); err != nil {
 		return err
 	}
-	t.set(known, Bucket{})
+	t.set(known, b)
 	write := record.Put(record.Record{Key: rec.Key, Kind: KindTries, Body: Encode(t), Erase: rec.Erase}, rec.Rev)
 	err := h.Store.Commit(ctx, write)
 	if err != nil && record.AsConflict(err) == nil {
@@ -224,6 +227,11 @@ func (h *Hub) BrowserMark(c *Caller) string {
 func (h *Hub) markSeal(ref, id string) string {
 	sum := h.Keys.Hash("browser", ref, id)
 	return hex.EncodeToString(sum[:])
+}
+
+// KnowsBrowser says whether the person with this name was signed in in the browser before, so that it has tries of its own.
+func (h *Hub) KnowsBrowser(name string, b Browser) bool {
+	return h.knownBrowser(h.PersonRef(name), b.Mark) != ""
 }
 
 // knownBrowser returns the id of the browser that shows a mark of the person's, or "".

@@ -11,31 +11,10 @@ import (
 	"github.com/mash-hub/mash/pkg/record"
 )
 
-// Warning is a word of the Mash-Warning header: something lawful that the sender should know.
-type Warning string
-
-// The warnings of a submit; a resolve has the first.
-const (
-	// WarningInexactNumber: an integer beyond ±(2^53−1) occurs, and signatures see it rounded (spec §9.2).
-	WarningInexactNumber Warning = "inexact_number"
-
-	// WarningNoHumanResolver: the message lists no resolver, so nobody but its sender may answer it (spec §9.1).
-	WarningNoHumanResolver Warning = "no_human_resolver"
-)
-
 // Submitted is the answer to a submit.
 type Submitted struct {
 	Ack      ma2h.SubmitAck
 	Warnings []Warning
-}
-
-// SubmitKeys returns the keys to read with the credential of the agent with this ref, so that an earlier submit with the
-// same idempotency key comes along with it (spec §8.1).
-func (h *Hub) SubmitKeys(agentRef string, e *ma2h.Envelope) []record.Key {
-	if e.Message.IdempotencyKey == nil {
-		return nil
-	}
-	return []record.Key{stateKey(h.messageTail(agentRef, *e.Message.IdempotencyKey))}
 }
 
 // Submit accepts a message (spec §8.1). A repeated key with the same payload gets the first one's id and its current
@@ -48,29 +27,16 @@ func (h *Hub) Submit(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Submitt
 		return nil, ma2h.FieldErrorf(ma2h.CodeAgentIDMismatch, "/agent/id",
 			"The credential belongs to another agent.id; send the id that the token was made for.")
 	}
-	if err := legsNotBuilt(e); err != nil {
+	if err := h.LimitRate(c); err != nil {
 		return nil, err
 	}
-	if err := h.LimitRate(c); err != nil {
+	if err := h.attest(ctx, c, e, h.now()); err != nil {
 		return nil, err
 	}
 	if e.Message.IdempotencyKey == nil {
 		return h.create(ctx, c, e, ma2h.NewTail(), nil, "")
 	}
 	return h.submitOnce(ctx, c, e)
-}
-
-// legsNotBuilt refuses what DIVERGENCES.md says is not built yet, rather than misroute it to a person.
-func legsNotBuilt(e *ma2h.Envelope) error {
-	if e.Message.To != "" {
-		return ma2h.FieldErrorf(ma2h.CodeNotAuthorized, "/to",
-			"The account has not turned on messages between agents; leave to out to reach a person.")
-	}
-	if e.Message.Agent.Session != "" {
-		return ma2h.FieldErrorf(ma2h.CodeInvalidField, "/agent/session",
-			"No session with this id is yours; leave agent.session out.")
-	}
-	return nil
 }
 
 // LimitRate counts a submit of an agent, and refuses it with rate_limited when there were too many of late (spec §8.6).
@@ -85,7 +51,7 @@ func (h *Hub) LimitRate(c *Caller) error {
 	}
 	return &ma2h.Error{
 		Code: ma2h.CodeRateLimited, RetryAfter: wait,
-		Message: fmt.Sprintf("That is more than %d submits a minute, or too many at once; wait as long as Retry-After says.",
+		Message: fmt.Sprintf("More submits than %d a minute, or too many at once; wait as long as Retry-After says.",
 			h.Settings.RequestsPerMinute),
 	}
 }
@@ -104,7 +70,7 @@ func (h *Hub) submitOnce(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Sub
 	}
 	for {
 		if rec.Rev != "" {
-			replayed, err := h.replay(ctx, e, tail, rec, digest)
+			replayed, err := h.replay(ctx, c, e, tail, rec, digest)
 			if replayed != nil || err != nil {
 				return replayed, err
 			}
@@ -122,7 +88,7 @@ func (h *Hub) submitOnce(ctx context.Context, c *Caller, e *ma2h.Envelope) (*Sub
 
 // replay answers a submit whose key is taken; nil when the message that had it is so long gone that it is unknown.
 func (h *Hub) replay(
-	ctx context.Context, e *ma2h.Envelope, tail string, rec record.Record, digest []byte,
+	ctx context.Context, c *Caller, e *ma2h.Envelope, tail string, rec record.Record, digest []byte,
 ) (*Submitted, error) {
 	m, now := &message{tail: tail}, h.now()
 	if err := m.take(rec); err != nil {
@@ -143,20 +109,32 @@ func (h *Hub) replay(
 			Message: "This key was used for another payload; send the same bytes again, or use a new key.",
 		}
 	}
-	return &Submitted{Ack: h.submitAck(&m.state), Warnings: warnings(e, &m.state)}, nil
+	warnings, err := h.warnings(ctx, c, e, &m.state)
+	if err != nil {
+		return nil, err
+	}
+	ack, err := h.submitAck(ctx, c, m, now)
+	return &Submitted{Ack: ack, Warnings: warnings}, err
 }
 
-// settleWhole settles a message of which only the state was read, reading the content when something is due.
+// settleWhole settles a message of which only the state was read, reading the content when something is to be done. Mail may
+// end at any time, with its session.
 func (h *Hub) settleWhole(ctx context.Context, m *message, now time.Time) error {
-	if at := h.settles(&m.state); at.IsZero() || now.Before(at) {
-		return nil
+	at := h.settles(&m.state)
+	if due := !at.IsZero() && !now.Before(at); !due {
+		if !m.state.Mail.lives() {
+			return nil
+		}
+		p, err := h.loadPost(ctx, &Caller{}, m, now)
+		if err != nil {
+			return err
+		}
+		if _, over := p.end(m.state.Mail, now); !over && p.row.Rev != "" {
+			m.entry = &p.entry
+			return nil
+		}
 	}
-	recs, err := h.Store.Get(ctx, stateKey(m.tail), contentKey(m.tail))
-	if err != nil {
-		return fmt.Errorf("read message %s: %w", m.state.ID, err)
-	}
-	m.content = recs[1]
-	if err := m.take(recs[0]); err != nil {
+	if err := h.afresh(ctx, m); err != nil {
 		return err
 	}
 	return h.settle(ctx, m, now)
@@ -172,6 +150,10 @@ func (h *Hub) create(
 	if err != nil {
 		return nil, err
 	}
+	writes, err := h.address(ctx, c, e, s, now)
+	if err != nil {
+		return nil, err
+	}
 	if err := h.limitDepth(ctx, c.Agent, s); err != nil {
 		return nil, err
 	}
@@ -179,8 +161,13 @@ func (h *Hub) create(
 	if err := h.roomToEnd(e, &state); err != nil {
 		return nil, err
 	}
+	warnings, err := h.warnings(ctx, c, e, s)
+	if err != nil {
+		return nil, err
+	}
 	content := record.Record{Key: contentKey(tail), Kind: KindContent, Body: Encode(Content{Envelope: e.Known()})}
-	if err := h.Store.Commit(ctx, record.Put(content, ""), record.Put(state, was)); err != nil {
+	put := record.Put(state, was)
+	if err := h.Store.Commit(ctx, append(writes, record.Put(content, ""), put)...); err != nil {
 		if record.AsConflict(err) != nil {
 			return nil, err
 		}
@@ -188,9 +175,32 @@ func (h *Hub) create(
 	}
 	h.limiter.opened(c.Agent.Ref)
 	h.observe(s, true)
-	h.announce(ctx, &message{tail: tail, rec: state, state: *s})
+	m := &message{tail: tail, rec: put.Record, state: *s, content: content}
+	h.announce(ctx, m)
 	h.Bell.Ring(ctx, AccountLane(s.Account))
-	return &Submitted{Ack: h.submitAck(s), Warnings: warnings(e, s)}, nil
+	if s.Mail != nil {
+		session, err := h.arrived(ctx, m, now)
+		if err != nil {
+			return nil, err
+		}
+		c = c.having(session)
+	}
+	ack, err := h.submitAck(ctx, c, m, now)
+	return &Submitted{Ack: ack, Warnings: warnings}, err
+}
+
+// address makes a state that of an addressed message, where e is one, and returns the write of its row.
+func (h *Hub) address(ctx context.Context, c *Caller, e *ma2h.Envelope, s *State, now time.Time) ([]record.Write, error) {
+	d, err := h.sendsTo(ctx, c, e.Message.To, now)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	mail, row := h.post(d, EntryMessage, s.ID, s.mailExpiry(&e.Message), now)
+	s.Mail = mail
+	if s.Type == ma2h.TypeNotify {
+		s.Status = ma2h.StatusQueued
+	}
+	return []record.Write{row}, nil
 }
 
 // roomToEnd refuses a message whose state has no room left for its outcome: it could be accepted and never end.
@@ -205,17 +215,6 @@ func (h *Hub) roomToEnd(e *ma2h.Envelope, state *record.Record) error {
 	}
 	return ma2h.FieldErrorf(ma2h.CodeInvalidField, "",
 		"agent.run_id, title, allowed_resolvers and callback together are too long; shorten them.")
-}
-
-func warnings(e *ma2h.Envelope, s *State) []Warning {
-	var w []Warning
-	if e.Inexact {
-		w = append(w, WarningInexactNumber)
-	}
-	if s.Type != ma2h.TypeNotify && len(s.Resolvers) == 0 {
-		w = append(w, WarningNoHumanResolver)
-	}
-	return w
 }
 
 // newState is the state in which a message is accepted.
@@ -238,16 +237,22 @@ func (h *Hub) newState(
 		ID: ma2h.PrefixMessage + tail, Account: c.Account.Ref, AgentRef: c.Agent.Ref, AgentID: c.Agent.ID,
 		RunID: m.Agent.RunID, Version: m.Version, Type: m.Type, Title: m.Title, Priority: m.Priority,
 		Digest: digest, AcceptedAt: now, ExpiresAt: expires,
-		Status: lifecycle.Initial(m.Type), StatusAt: now, Push: push,
+		Status: lifecycle.Initial(m.Type), StatusAt: now, Push: push, Session: m.Agent.Session,
 	}
 	s.Resolvers, s.ResolversListed = m.AllowedResolvers()
-	if !s.ResolversListed && m.Type != ma2h.TypeNotify && len(c.Account.DefaultResolvers) > 0 {
+	if !s.ResolversListed && m.Type != ma2h.TypeNotify && m.To == "" && len(c.Account.DefaultResolvers) > 0 {
 		s.Resolvers, s.ResolversDefaulted = c.Account.DefaultResolvers, true
 	}
 	if m.Type == ma2h.TypeNotify {
 		s.ExpiresAt = time.Time{} // a notify has no lifecycle to end (spec §5.1)
 	}
 	return s, nil
+}
+
+// mailExpiry is when the mail of a message is not delivered any more; zero for never.
+func (s *State) mailExpiry(m *ma2h.Message) time.Time {
+	t, _ := ma2h.ParseTime(m.ExpiresAt) // it was checked
+	return t
 }
 
 // limitDepth refuses an ask or task of an agent that has too many open (spec §8.6). The count comes from the index and
@@ -272,7 +277,7 @@ func (h *Hub) limitDepth(ctx context.Context, a *Agent, s *State) error {
 	}
 	return &ma2h.Error{
 		Code: ma2h.CodeRateLimited, RetryAfter: 30 * time.Second,
-		Message: fmt.Sprintf("%d of your messages wait for an answer already, which is the limit; wait for some to be answered, or cancel them.", limit),
+		Message: fmt.Sprintf("%d messages may wait for an answer at once, and that many of yours do; wait for some to be answered, or cancel them.", limit),
 	}
 }
 
@@ -292,11 +297,39 @@ func (h *Hub) countOpen(ctx context.Context, agentRef string, limit int) (int, e
 	return n, nil
 }
 
-// submitAck is the answer that a message's submit gets, the first time and ever after (spec §8.1).
-func (h *Hub) submitAck(s *State) ma2h.SubmitAck {
-	return ma2h.SubmitAck{
-		ID: s.ID, Status: s.Status,
+// submitAck is the answer that a message's submit gets, the first time and ever after (spec §8.1): of a notify that is
+// addressed, its mailbox track as it stands.
+func (h *Hub) submitAck(ctx context.Context, c *Caller, m *message, now time.Time) (ma2h.SubmitAck, error) {
+	s := &m.state
+	ack := ma2h.SubmitAck{
+		ID: s.ID, Status: m.status(),
 		PollURL:   h.Settings.BaseURL + "/v1/messages/" + s.ID,
 		ReviewURL: h.Settings.BaseURL + "/inbox/" + s.ID,
+	}
+	if s.Mail == nil {
+		return ack, nil
+	}
+	var err error
+	ack.Destination, err = h.reachability(ctx, c, s.Mail.To, now)
+	return ack, err
+}
+
+// status is that of a message as it is shown: of one that has nothing but a mailbox track, that.
+func (m *message) status() ma2h.Status {
+	if m.state.oneWay() && m.state.Mail.lives() {
+		return ma2h.Status(m.track())
+	}
+	return m.state.Status
+}
+
+// track is where mail is on its way, as far as it was read: its row decides until it has ended.
+func (m *message) track() ma2h.Track {
+	switch {
+	case !m.state.Mail.lives():
+		return m.state.Mail.Track
+	case m.entry != nil && !m.entry.DeliveredAt.IsZero():
+		return ma2h.TrackDelivered
+	default:
+		return ma2h.TrackQueued
 	}
 }

@@ -18,10 +18,24 @@ type written struct {
 	Limits            writtenLimits `json:"limits"`
 	RequestsPerMinute int           `json:"requests_per_minute"`
 	InboxDepth        int           `json:"inbox_depth"`
+	PairPerMinute     int           `json:"pair_per_minute"`
 	MaxWait           duration      `json:"max_wait"`
 	RetentionDays     int           `json:"retention_days"`
 	Retry             writtenRetry  `json:"retry"`
 	Grace             duration      `json:"grace"`
+
+	MaxBatch            int      `json:"max_batch"`
+	VisibilityTimeout   duration `json:"visibility_timeout"`
+	Freshness           duration `json:"freshness"`
+	MinTTL              duration `json:"min_ttl"`
+	DefaultTTL          duration `json:"default_ttl"`
+	MaxTTL              duration `json:"max_ttl"`
+	MaxLivePerAgent     int      `json:"max_live_per_agent"`
+	TerminalRetention   duration `json:"terminal_retention"`
+	StreamMaxHold       duration `json:"stream_max_hold"`
+	AgentListVisibility bool     `json:"agent_list_visibility"`
+	ListAccount         bool     `json:"list_account"`
+	HardStop            bool     `json:"hard_stop"`
 }
 
 type writtenLimits struct {
@@ -97,60 +111,98 @@ func ParseSettings(text string) (Settings, error) {
 func write(s Settings) written {
 	return written{
 		Version: s.Version, Limits: writtenLimits(s.Limits),
-		RequestsPerMinute: s.RequestsPerMinute, InboxDepth: s.InboxDepth,
+		RequestsPerMinute: s.RequestsPerMinute, InboxDepth: s.InboxDepth, PairPerMinute: s.PairPerMinute,
 		MaxWait: duration(s.MaxWait), RetentionDays: s.RetentionDays,
 		Retry: writtenRetry{
 			MaxAttempts: s.Retry.MaxAttempts, First: duration(s.Retry.First),
 			Longest: duration(s.Retry.Longest), MaxDuration: duration(s.Retry.MaxDuration),
 		},
 		Grace: duration(s.Grace),
+
+		MaxBatch: s.MaxBatch, VisibilityTimeout: duration(s.VisibilityTimeout), Freshness: duration(s.Freshness),
+		MinTTL: duration(s.MinTTL), DefaultTTL: duration(s.DefaultTTL), MaxTTL: duration(s.MaxTTL),
+		MaxLivePerAgent: s.MaxLivePerAgent, TerminalRetention: duration(s.TerminalRetention), StreamMaxHold: duration(s.StreamMaxHold),
+		AgentListVisibility: s.AgentListVisibility, ListAccount: s.ListAccount, HardStop: s.HardStop,
 	}
 }
 
 func (w written) settings() Settings {
 	s := DefaultSettings()
 	s.Version, s.Limits = w.Version, ma2h.Limits(w.Limits)
-	s.RequestsPerMinute, s.InboxDepth = w.RequestsPerMinute, w.InboxDepth
+	s.RequestsPerMinute, s.InboxDepth, s.PairPerMinute = w.RequestsPerMinute, w.InboxDepth, w.PairPerMinute
 	s.MaxWait, s.RetentionDays, s.Grace = time.Duration(w.MaxWait), w.RetentionDays, time.Duration(w.Grace)
 	s.Retry = RetryPolicy{
 		MaxAttempts: w.Retry.MaxAttempts, First: time.Duration(w.Retry.First),
 		Longest: time.Duration(w.Retry.Longest), MaxDuration: time.Duration(w.Retry.MaxDuration),
 	}
+	s.MaxBatch, s.VisibilityTimeout, s.Freshness = w.MaxBatch, time.Duration(w.VisibilityTimeout), time.Duration(w.Freshness)
+	s.MinTTL, s.DefaultTTL, s.MaxTTL = time.Duration(w.MinTTL), time.Duration(w.DefaultTTL), time.Duration(w.MaxTTL)
+	s.MaxLivePerAgent, s.TerminalRetention, s.StreamMaxHold = w.MaxLivePerAgent, time.Duration(w.TerminalRetention), time.Duration(w.StreamMaxHold)
+	s.AgentListVisibility, s.ListAccount, s.HardStop = w.AgentListVisibility, w.ListAccount, w.HardStop
 	return s
+}
+
+// wrong gathers what cannot be.
+type wrong []error
+
+func (w *wrong) atLeast(name string, value, least int) {
+	if value < least {
+		*w = append(*w, fmt.Errorf("%s is %d; it must be at least %d", name, value, least))
+	}
+}
+
+func (w *wrong) atMost(name string, value, most int) {
+	if value > most {
+		*w = append(*w, fmt.Errorf("%s is %d; it must be at most %d", name, value, most))
+	}
+}
+
+func (w *wrong) lasts(name string, value, least duration) {
+	if value < least {
+		*w = append(*w, fmt.Errorf("%s is %s; it must be at least %s", name, time.Duration(value), time.Duration(least)))
+	}
 }
 
 // check says what cannot be, all of it at once.
 func (w written) check() error {
-	var wrong []error
-	atLeast := func(name string, value, least int64) {
-		if value < least {
-			wrong = append(wrong, fmt.Errorf("%s is %d; it must be at least %d", name, value, least))
-		}
-	}
-	lasts := func(name string, value duration, least time.Duration) {
-		if time.Duration(value) < least {
-			wrong = append(wrong, fmt.Errorf("%s is %s; it must be at least %s", name, time.Duration(value), least))
-		}
-	}
+	var no wrong
 	if _, invalid := ma2h.ParseVersion(w.Version); invalid != nil {
-		wrong = append(wrong, fmt.Errorf("version is %q, which this hub does not speak", w.Version))
+		no = append(no, fmt.Errorf("version is %q, which this hub does not speak", w.Version))
 	}
-	atLeast("limits.envelope_bytes", int64(w.Limits.EnvelopeBytes), 1)
-	atLeast("limits.part_bytes", int64(w.Limits.PartBytes), 1)
-	atLeast("limits.parts", int64(w.Limits.Parts), 1)
-	atLeast("limits.answer_bytes", int64(w.Limits.AnswerBytes), 1)
-	atLeast("limits.note_bytes", int64(w.Limits.NoteBytes), 1)
-	atLeast("requests_per_minute", int64(w.RequestsPerMinute), 0)
-	atLeast("inbox_depth", int64(w.InboxDepth), 0)
-	atLeast("retention_days", int64(w.RetentionDays), 1)
-	if w.RetentionDays > MaxRetentionDays {
-		wrong = append(wrong, fmt.Errorf("retention_days is %d; it must be at most %d", w.RetentionDays, MaxRetentionDays))
+	no.atLeast("limits.envelope_bytes", w.Limits.EnvelopeBytes, 1)
+	no.atLeast("limits.part_bytes", w.Limits.PartBytes, 1)
+	no.atLeast("limits.parts", w.Limits.Parts, 1)
+	no.atLeast("limits.answer_bytes", w.Limits.AnswerBytes, 1)
+	no.atLeast("limits.note_bytes", w.Limits.NoteBytes, 1)
+	no.atLeast("requests_per_minute", w.RequestsPerMinute, 0)
+	no.atLeast("inbox_depth", w.InboxDepth, 0)
+	no.atLeast("pair_per_minute", w.PairPerMinute, 0)
+	no.atLeast("retention_days", w.RetentionDays, 1)
+	no.atMost("retention_days", w.RetentionDays, MaxRetentionDays)
+	no.atLeast("retry.max_attempts", w.Retry.MaxAttempts, 1)
+	no.lasts("retry.first", w.Retry.First, duration(time.Millisecond))
+	no.lasts("retry.longest", w.Retry.Longest, w.Retry.First)
+	no.lasts("retry.max_duration", w.Retry.MaxDuration, w.Retry.First)
+	no.lasts("max_wait", w.MaxWait, 0)
+	no.lasts("grace", w.Grace, 0)
+	w.checkMail(&no)
+	return errors.Join(no...)
+}
+
+// checkMail is check for mailboxes and sessions. What is advertised is in whole seconds.
+func (w written) checkMail(no *wrong) {
+	const second = duration(time.Second)
+	no.atLeast("max_batch", w.MaxBatch, 1)
+	no.lasts("visibility_timeout", w.VisibilityTimeout, second)
+	no.lasts("freshness", w.Freshness, second)
+	no.lasts("min_ttl", w.MinTTL, second)
+	no.lasts("default_ttl", w.DefaultTTL, w.MinTTL)
+	no.lasts("max_ttl", w.MaxTTL, w.DefaultTTL)
+	no.atLeast("max_live_per_agent", w.MaxLivePerAgent, 1)
+	no.lasts("terminal_retention", w.TerminalRetention, 0)
+	no.lasts("stream_max_hold", w.StreamMaxHold, second)
+	no.lasts("freshness", w.Freshness, w.StreamMaxHold) // spec §8.0
+	if w.ListAccount && !w.AgentListVisibility {
+		*no = append(*no, errors.New("list_account is true; it needs agent_list_visibility"))
 	}
-	atLeast("retry.max_attempts", int64(w.Retry.MaxAttempts), 1)
-	lasts("retry.first", w.Retry.First, time.Millisecond)
-	lasts("retry.longest", w.Retry.Longest, time.Duration(w.Retry.First))
-	lasts("retry.max_duration", w.Retry.MaxDuration, time.Duration(w.Retry.First))
-	lasts("max_wait", w.MaxWait, 0)
-	lasts("grace", w.Grace, 0)
-	return errors.Join(wrong...)
 }

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,14 @@ func TestSettingsAreReadAsTheyWereWritten(t *testing.T) {
 			s.Version, s.Limits.Parts, s.RequestsPerMinute = "0.5", 3, 5
 			s.Retry.MaxAttempts, s.Retry.First, s.Retry.Longest = 2, 200*time.Millisecond, time.Second
 		},
+		`{"agent_list_visibility":true,"default_ttl":"2s","freshness":"5s","hard_stop":false,"list_account":true,"max_batch":7,` +
+			`"max_live_per_agent":3,"max_ttl":"3s","min_ttl":"1s","pair_per_minute":9,"stream_max_hold":"4s","terminal_retention":"0s",` +
+			`"visibility_timeout":"6s"}`: func(s *hub.Settings) {
+			s.MaxBatch, s.MaxLivePerAgent, s.PairPerMinute = 7, 3, 9
+			s.MinTTL, s.DefaultTTL, s.MaxTTL, s.StreamMaxHold = time.Second, 2*time.Second, 3*time.Second, 4*time.Second
+			s.Freshness, s.VisibilityTimeout, s.TerminalRetention = 5*time.Second, 6*time.Second, 0
+			s.AgentListVisibility, s.ListAccount, s.HardStop = true, true, false
+		},
 	} {
 		s := hub.DefaultSettings()
 		change(&s)
@@ -36,6 +45,32 @@ func TestSettingsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		if diff := cmp.Diff(s, got); diff != "" {
 			t.Errorf("ParseSettings(%s) (-want +got)\n%s", s.Text(), diff)
+		}
+	}
+}
+
+// TestEverySettingIsWritten: one that is not would be as by default on AWS, whatever its deployer says.
+func TestEverySettingIsWritten(t *testing.T) {
+	t.Parallel()
+	elsewhere := map[string]bool{"BaseURL": true, "PasswordCost": true, "SigningKey": true, "OneNamespace": true}
+	for f := range reflect.TypeFor[hub.Settings]().Fields() {
+		s := hub.DefaultSettings()
+		v := reflect.ValueOf(&s).Elem().FieldByName(f.Name)
+		for v.Kind() == reflect.Struct {
+			v = v.Field(0)
+		}
+		switch {
+		case elsewhere[f.Name]:
+			continue
+		case v.CanInt():
+			v.SetInt(v.Int() + 1)
+		case v.Kind() == reflect.Bool:
+			v.SetBool(!v.Bool())
+		case v.Kind() == reflect.String:
+			v.SetString("0.4")
+		}
+		if s.Text() == "" {
+			t.Errorf("the setting %s is not written", f.Name)
 		}
 	}
 }
@@ -83,6 +118,18 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		`{"retry":{"first":"0s"}}`:           "retry.first",
 		`{"retry":{"longest":"1s"}}`:         "retry.longest",
 		`{"retry":{"max_duration":"1s"}}`:    "retry.max_duration",
+		`{"pair_per_minute":-1}`:             "pair_per_minute",
+		`{"max_batch":0}`:                    "max_batch",
+		`{"visibility_timeout":"0s"}`:        "visibility_timeout",
+		`{"freshness":"500ms"}`:              "freshness",
+		`{"freshness":"30s"}`:                "freshness", // shorter than a stream is held
+		`{"min_ttl":"0s"}`:                   "min_ttl",
+		`{"default_ttl":"30s"}`:              "default_ttl",
+		`{"max_ttl":"10m"}`:                  "max_ttl",
+		`{"max_live_per_agent":0}`:           "max_live_per_agent",
+		`{"terminal_retention":"-1s"}`:       "terminal_retention",
+		`{"stream_max_hold":"0s"}`:           "stream_max_hold",
+		`{"list_account":true}`:              "list_account",
 	} {
 		_, err := hub.ParseSettings(text)
 		if err == nil || !strings.Contains(err.Error(), names) {

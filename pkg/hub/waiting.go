@@ -41,6 +41,34 @@ type Reading struct {
 	SeenBy   string         `json:"seen_by,omitzero"`  // human:<id>
 	EndedAt  time.Time      `json:"ended_at,omitzero"` // when the outcome came about
 	EndedBy  string         `json:"ended_by,omitzero"` // the attested actor, of a task too, whose Response may not say
+
+	// Withheld are JSON Pointers to what Discreet took out of the answer or, before there is an outcome, of the default.
+	Withheld []string `json:"withheld,omitzero"`
+}
+
+// Discreet returns the reading as it may be shown: without what the schema of the ask calls secret, which is for the agent
+// alone (spec §9.6), in the answer, in the one that applies when nobody gives any, and in what the schema suggests.
+func (r *Reading) Discreet() *Reading {
+	q := r.Message.Request
+	if q == nil || !ma2h.SecrecyOf(q.Schema).Hides() {
+		return r
+	}
+	shown, request := *r, *q
+	shown.Message.Request = &request
+	if q.HasDefault() {
+		request.DefaultOnExpire, shown.Withheld = ma2h.Withhold(q.DefaultOnExpire, q.Schema)
+	}
+	request.Schema = ma2h.WithholdPresets(q.Schema)
+	if r.Response == nil {
+		return &shown
+	}
+	shown.Withheld = nil
+	if r.Response.Response != nil && len(r.Response.Response.Value) > 0 {
+		response, detail := *r.Response, *r.Response.Response
+		detail.Value, shown.Withheld = ma2h.Withhold(detail.Value, q.Schema)
+		shown.Response, response.Response = &response, &detail
+	}
+	return &shown
 }
 
 // Waiting returns up to limit asks and tasks of the account that are open, oldest first. The list may lag behind by a

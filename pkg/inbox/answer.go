@@ -33,7 +33,8 @@ type draft struct {
 	Wrong                               template.HTML // with no one place
 	Steps                               []step
 
-	Secret bool // the form asks for something that is never shown
+	Secret bool   // the form asks for something that is never shown
+	typed  string // the answer as JSON with whatever secrets it holds
 
 	fields []*field
 	asJSON bool // the answer was written as JSON
@@ -52,21 +53,21 @@ func (d draft) Count() int {
 
 func stepName(i int) string { return "step" + strconv.Itoa(i) }
 
-// firstDraft is the form before anything was typed.
-func (v *visit) firstDraft(m *hub.Reading) *draft {
+// draft is the form before what was typed is read: the first one, or that which a form that was sent belongs to.
+func (v *visit) draft(m *hub.Reading, sent url.Values) *draft {
 	d := &draft{}
 	switch {
 	case m.Message.Action != nil:
 		d.Steps = steps(m.Message.Action.Checklist, v.words.plain("option.empty"))
 	case m.Message.Request != nil && m.Message.Request.Mode == ma2h.ModeInput:
-		b := v.builder(m)
-		d.fields, d.Secret = b.fields(), b.hides(b.root, 0)
+		b := v.builder(m, sent)
+		d.fields, d.Secret = b.fields(), b.whole.Hides()
 	}
 	return d
 }
 
 // answer takes what a person decided, through the same checks as the API, and leads back to the list. What cannot be
-// taken comes back with what was typed; a second answer is told what the first one was.
+// taken comes back with what was typed; a second answer is told what the first one was, unless that was the very same.
 func (v *visit) answer() error {
 	id := v.r.PathValue("id")
 	m, err := v.hub.Read(v.r.Context(), v.caller, id)
@@ -77,10 +78,9 @@ func (v *visit) answer() error {
 		v.w.Header().Set("Allow", http.MethodGet)
 		return ma2h.Errorf(ma2h.CodeMethodNotAllowed, "A notify wants no answer.")
 	}
-	d := v.firstDraft(m)
+	d := v.draft(m, v.r.PostForm)
 	if m.Response != nil {
-		d.readTexts(v.r.PostForm)
-		return v.late(m, d)
+		return v.late(m, v.readAnswer(m, d), d)
 	}
 	if v.reshape(m, d) {
 		return v.show(http.StatusOK, m, d, "")
@@ -103,9 +103,9 @@ func (v *visit) resolve(m *hub.Reading, r *ma2h.Resolve, d *draft) (done bool, _
 		d.refuse(invalid, v.words)
 		return false, nil
 	}
-	_, err := v.hub.Resolve(v.r.Context(), v.caller, m.ID, checked)
+	_, err := v.hub.Resolve(v.r.Context(), v.caller, m.ID, "", checked)
 	if err == nil {
-		http.Redirect(v.w, v.r, "/inbox?done="+m.ID, http.StatusSeeOther)
+		v.leadBack(m.ID)
 		return true, nil
 	}
 	e := ma2h.AsError(err)
@@ -119,17 +119,20 @@ func (v *visit) resolve(m *hub.Reading, r *ma2h.Resolve, d *draft) (done bool, _
 	case ma2h.CodeNotAuthorized:
 		return true, v.show(e.Status(), m, d, v.words.html("warning.forbidden"))
 	case ma2h.CodeAlreadyTerminal:
-		return true, v.lost(m.ID, d)
+		return true, v.lost(m.ID, r, d)
 	}
 	return false, err
 }
 
+// leadBack leads back to the list, which says what was done.
+func (v *visit) leadBack(id string) { http.Redirect(v.w, v.r, "/inbox?done="+id, http.StatusSeeOther) }
+
 // readAnswer makes the resolve that the pressed button means.
 func (v *visit) readAnswer(m *hub.Reading, d *draft) *ma2h.Resolve {
 	form := v.r.PostForm
-	d.readTexts(form)
+	d.readTexts(form, m)
 	do := form.Get("do")
-	v.keepFields(m, d, do == doSend)
+	v.keepFields(d, do == doSend)
 	r := &ma2h.Resolve{Comment: d.Comment}
 	switch {
 	case do == doDecline:
@@ -156,15 +159,11 @@ func (v *visit) readValue(m *hub.Reading, d *draft, do string) jsontext.Value {
 		return quote(d.Other)
 	case do == doJSON && form:
 		d.asJSON = true
-		typed := d.JSON
-		if d.Secret {
-			d.JSON = withoutSecrets(typed, q.Schema)
-		}
-		if _, err := ma2h.Parse([]byte(typed)); err != nil {
+		if _, err := ma2h.Parse([]byte(d.typed)); err != nil {
 			d.JSONWrong = v.words.html("field.json")
 			return nil
 		}
-		return jsontext.Value(typed)
+		return jsontext.Value(d.typed)
 	case do == doSend && form:
 		return objectOf(d.fields)
 	}
@@ -177,8 +176,13 @@ func (v *visit) readValue(m *hub.Reading, d *draft, do string) jsontext.Value {
 	return nil
 }
 
-func (d *draft) readTexts(form url.Values) {
-	d.Comment, d.Other, d.JSON = lines(form.Get("comment")), lines(form.Get("other")), lines(form.Get("json"))
+// readTexts takes over what was typed in words or as JSON. What is shown again of the latter holds no secret.
+func (d *draft) readTexts(form url.Values, m *hub.Reading) {
+	d.Comment, d.Other, d.typed = lines(form.Get("comment")), lines(form.Get("other")), lines(form.Get("json"))
+	d.JSON = d.typed
+	if d.Secret {
+		d.JSON = withoutSecrets(d.typed, m.Message.Request.Schema)
+	}
 }
 
 func (v *visit) readTask(m *hub.Reading, d *draft, r *ma2h.Resolve, do string) {

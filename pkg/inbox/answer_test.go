@@ -37,19 +37,21 @@ func (r *rig) outcome(id string) outcome {
 	return o
 }
 
-func TestAnswersArriveAsTheyWereGiven(t *testing.T) {
-	t.Parallel()
+// given is what somebody answers, and what is to come of it.
+type given struct {
+	message string
+	form    url.Values
+	want    outcome
+}
+
+func answersOfEveryKind() map[string]given {
 	const options = `"options":[{"value":"ship","label":"Ship"},{"value":"hold"}]`
 	const task = `"type":"task","title":"Rotate","action":{"instructions":"Do it.","allowed_resolvers":["human:owner"],` +
 		`"checklist":[{"text":"one","done":true},{"text":"two"}]}`
 	ask := func(request string) string {
 		return `"type":"ask","title":"Q","request":{"allowed_resolvers":["human:owner"],` + request + `}`
 	}
-	cases := map[string]struct {
-		message string
-		form    url.Values
-		want    outcome
-	}{
+	return map[string]given{
 		"confirm": {ask(`"mode":"confirm"`), url.Values{"do": {"option:0"}}, outcome{Resolution: "answered", Value: `"approve"`}},
 		"confirm in its own words": {
 			ask(`"mode":"confirm","options":[{"value":"j"},{"value":"n"}]`), url.Values{"do": {"option:1"}},
@@ -92,8 +94,12 @@ func TestAnswersArriveAsTheyWereGiven(t *testing.T) {
 			url.Values{"do": {"complete"}}, outcome{Resolution: "completed"},
 		},
 	}
+}
+
+func TestAnswersArriveAsTheyWereGiven(t *testing.T) {
+	t.Parallel()
 	r := signedIn(t)
-	for name, c := range cases {
+	for name, c := range answersOfEveryKind() {
 		id := r.send(c.message)
 		r.get("/inbox/" + id).is(http.StatusOK)
 		p := r.reply(id, c.form)

@@ -34,27 +34,3 @@ func (w basedWriter) WriteHeader(status int) {
 
 // Unwrap is for http.ResponseController.
 func (w basedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// Below serves below a base path, which begins with a slash and does not end with one, what handler serves at the root. It
-// makes no difference whether a proxy in front takes the base path away. An empty base changes nothing.
-func Below(base string, handler http.Handler) http.Handler {
-	if base == "" {
-		return handler
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, ok := strings.CutPrefix(r.URL.Path, base)
-		raw, okRaw := strings.CutPrefix(r.URL.EscapedPath(), base)
-		if !ok || !okRaw || path != "" && path[0] != '/' {
-			handler.ServeHTTP(w, r)
-			return
-		}
-		if path == "" {
-			path, raw = "/", "/"
-		}
-		r = r.WithContext(r.Context()) // a copy
-		u := *r.URL
-		u.Path, u.RawPath = path, raw
-		r.URL = &u
-		handler.ServeHTTP(w, r)
-	})
-}

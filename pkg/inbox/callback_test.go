@@ -68,6 +68,7 @@ func TestB78_ThePageSaysWhyAnAnswerDoesNotArrive(t *testing.T) {
 		{hub.PushResult{Failure: hub.FailureRefused}, "not allowed", true},
 		{hub.PushResult{Failure: hub.FailureUnbound}, "not bound to the agent any more", true},
 		{hub.PushResult{Failure: hub.FailureNoKey}, "secret for it is gone", true},
+		{hub.PushResult{Failure: hub.FailureRevoked}, "the agent had been revoked", true},
 	} {
 		r := signedIn(t)
 		id, _ := r.owed(c.answer)

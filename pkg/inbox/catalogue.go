@@ -69,6 +69,14 @@ func (c catalogue) counted(key string, n int) template.HTML {
 	return c.html(key, n)
 }
 
+// bound returns the sentence for n things where limit is the most or the least: that of key.one for a limit of one.
+func (c catalogue) bound(key string, limit, n int) template.HTML {
+	if limit == 1 {
+		return c.html(key+".one", n)
+	}
+	return c.html(key, limit, n)
+}
+
 // text returns what stands under key, which the tests hold to be something.
 func (c catalogue) text(key string) string {
 	if s, ok := c[key]; ok {

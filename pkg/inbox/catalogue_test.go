@@ -20,13 +20,13 @@ func TestEveryKeyHasASentence(t *testing.T) {
 	for _, k := range strings.Fields(`verdict.declined verdict.cancelled verdict.completed verdict.dismissed
 		priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
 		outcome.dismissed push.network push.guarded push.refused push.dns push.connect push.tls push.timeout push.reset push.too_long
-		push.malformed push.unbound push.no_key field.minimum field.maximum
+		push.malformed push.unbound push.no_key push.revoked field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		filter.agent filter.kind filter.outcome filter.by filter.agent.is filter.kind.is filter.outcome.is filter.by.is filter.from.is
 		filter.until.is kind.ask kind.task kind.notify ended.answered ended.declined ended.completed ended.dismissed ended.cancelled
 		ended.expired agent.added agent.rotated agent.token agent.token.older host.well-known host.dns host.person
 		notice.agent.bound notice.agent.unbound notice.agent.used notice.agent.removed field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
-		hint.items.most hint.items.least
+		hint.items.most hint.items.least hint.exactly.one hint.most.one hint.items.exactly.one hint.items.most.one
 		signin.first signin.used
 		session.via.password session.via.invitation notice.resolvers.set notice.password.set notice.password.removed
 		notice.session.ended notice.token.revoked notice.did.removed notice.did.uninvited notice.joined.1`) {
@@ -68,7 +68,7 @@ func TestParseCatalogue(t *testing.T) {
 func collect(t *testing.T, used map[string]bool) {
 	t.Helper()
 	asked := regexp.MustCompile(`(?:\{\{-? ?|\(| )t "([a-z.-]+)"|(?:\.html|\.plain|said|\badd)\("([a-z.-]+)"|still\("[a-z]+", "([a-z.-]+)"`)
-	counted := regexp.MustCompile(`(?:\{\{n |\.counted\()"([a-z.-]+)"`)
+	counted := regexp.MustCompile(`(?:\{\{n |\.counted\(|\.bound\()"([a-z.-]+)"`)
 	for _, pattern := range []string{"*.go", "templates/*.html"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

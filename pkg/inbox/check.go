@@ -17,9 +17,9 @@ func (f *field) checkText(typed string, words catalogue) {
 	most, hasMost := f.schema.get("maxLength").integer()
 	switch {
 	case hasLeast && n < least:
-		f.Wrong = words.html("field.short", least, n)
+		f.Wrong = words.html("field.short", least, n) // never of one, which is asked for otherwise
 	case hasMost && n > most:
-		f.Wrong = words.html("field.long", most, n)
+		f.Wrong = words.bound("field.long", most, n)
 	case f.Control == controlDate && !dated(typed):
 		f.Wrong = words.html("field.date")
 	case f.Control == controlEmail && !addressed(typed):
@@ -78,9 +78,9 @@ func (f *field) checkItems(values []jsontext.Value, words catalogue) {
 	unique := f.schema.get("uniqueItems")
 	switch {
 	case hasLeast && len(values) < least:
-		f.Wrong = words.html("field.few", least, len(values))
+		f.Wrong = words.bound("field.few", least, len(values))
 	case hasMost && len(values) > most:
-		f.Wrong = words.html("field.many", most, len(values))
+		f.Wrong = words.bound("field.many", most, len(values))
 	case unique != nil && unique.kind == 't' && doubled(values):
 		f.Wrong = words.html("field.doubled")
 	}
@@ -127,7 +127,7 @@ func (f *field) refuse(reason string, words catalogue) {
 func (f *field) hints(words catalogue, zone string) []template.HTML {
 	var out []template.HTML
 	add := func(key string, parts ...any) { out = append(out, words.html(key, parts...)) }
-	f.lengthHints(add)
+	out = f.lengthHints(out, words)
 	for _, k := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"} {
 		if limit := f.schema.get(k); limit != nil && limit.kind == '0' && f.Control == controlNumber {
 			add("hint."+k, clean(limit.text))
@@ -151,24 +151,25 @@ func (f *field) hints(words catalogue, zone string) []template.HTML {
 }
 
 // lengthHints says how long a text, and how many elements of an array, may be.
-func (f *field) lengthHints(add func(key string, parts ...any)) {
-	low, high, words := "minLength", "maxLength", "hint."
+func (f *field) lengthHints(out []template.HTML, words catalogue) []template.HTML {
+	low, high, hint := "minLength", "maxLength", "hint."
 	if f.Control == controlList || f.Control == controlMany {
-		low, high, words = "minItems", "maxItems", "hint.items."
+		low, high, hint = "minItems", "maxItems", "hint.items."
 	}
 	least, hasLeast := f.schema.get(low).integer()
 	most, hasMost := f.schema.get(high).integer()
 	switch {
 	case hasLeast && hasMost && least == most:
-		add(words+"exactly", most)
+		out = append(out, words.counted(hint+"exactly", most))
 	case hasLeast && hasMost && least > 0:
-		add(words+"between", least, most)
+		out = append(out, words.html(hint+"between", least, most))
 	case hasMost:
-		add(words+"most", most)
+		out = append(out, words.counted(hint+"most", most))
 	case hasLeast && least > 1:
-		add(words+"least", least)
+		out = append(out, words.html(hint+"least", least))
 	}
 	if unique := f.schema.get("uniqueItems"); unique != nil && unique.kind == 't' && f.Control == controlList {
-		add("hint.items.unique")
+		out = append(out, words.html("hint.items.unique"))
 	}
+	return out
 }

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,46 +16,71 @@ type choice struct {
 // maxLabel is how many characters of a title are shown; an agent may send any number.
 const maxLabel = 200
 
-// choices returns the values that an enum, a const or a list of titled constants admits, or nil.
+// choices returns the values that an enum, a const or a list of titled constants admits, or nil. Rows and references ask
+// for the same ones again and again.
 func (b *builder) choices(s *node) []choice {
-	list := s.get("enum")
-	if n := s.get("const"); list == nil && n != nil {
-		list = &node{kind: '[', items: []*node{n}}
+	list := choiceList(s, b.root)
+	if list == nil {
+		return nil
 	}
-	if list != nil {
-		var out []choice
+	made, ok := b.known[list]
+	if !ok {
 		for _, n := range list.items {
-			out = append(out, choice{Label: b.labelOf(n), value: n})
+			made = append(made, b.choice(n, list == s.get("oneOf") || list == s.get("anyOf")))
 		}
-		return distinct(out)
+		made = slices.Clip(distinct(made))
+		b.known[list] = made
+	}
+	return made
+}
+
+// choice is one of an enum, or of a list of schemas for one value each.
+func (b *builder) choice(n *node, schema bool) choice {
+	if !schema {
+		return choice{Label: b.labelOf(n), value: n}
+	}
+	n = flatten(n, b.root, 0)
+	value := constant(n)
+	label := clean(n.get("title").str()).short(maxLabel)
+	return choice{Label: label.or(string(b.labelOf(value))), value: value}
+}
+
+// choiceList returns the list of what may be chosen: of values, or of schemas each of which admits a single one. It is nil
+// where nothing is to choose.
+func choiceList(s, root *node) *node {
+	if list := s.get("enum"); list != nil {
+		return list
+	}
+	if n := s.get("const"); n != nil {
+		return &node{kind: '[', items: []*node{n}}
 	}
 	for _, word := range []string{"oneOf", "anyOf"} {
-		if list := s.get(word); list != nil {
-			return distinct(b.constants(list.items))
+		list := s.get(word)
+		if list == nil {
+			continue
 		}
+		for _, n := range list.items {
+			if constant(flatten(n, root, 0)) == nil {
+				return nil
+			}
+		}
+		return list
 	}
 	return nil
 }
 
-// constants returns the choices that a list of schemas stands for, or nil where one of them admits more than one value.
-func (b *builder) constants(list []*node) []choice {
-	var out []choice
-	for _, n := range list {
-		n = flatten(n, b.root, 0)
-		value := n.get("const")
-		if of := n.get("enum"); value == nil && of != nil && len(of.items) == 1 {
-			value = of.items[0]
-		}
-		if value == nil && n.get("type").str() == "null" {
-			value = null()
-		}
-		if value == nil {
-			return nil
-		}
-		label := clean(n.get("title").str()).short(maxLabel)
-		out = append(out, choice{Label: label.or(string(b.labelOf(value))), value: value})
+// constant returns the one value that a schema admits, or nil.
+func constant(s *node) *node {
+	if value := s.get("const"); value != nil {
+		return value
 	}
-	return out
+	if of := s.get("enum"); of != nil && len(of.items) == 1 {
+		return of.items[0]
+	}
+	if s.get("type").str() == "null" {
+		return null()
+	}
+	return nil
 }
 
 // distinct tells choices apart that look the same, such as the text "1" and the number 1.
@@ -108,6 +134,11 @@ func (b *builder) orNull(list []choice) []choice {
 func (f *field) pick(n *node) []string {
 	for i, c := range f.Choices {
 		if c.value.same(n) {
+			return []string{strconv.Itoa(i)}
+		}
+	}
+	for i, c := range f.Choices {
+		if c.value.equal(n) {
 			return []string{strconv.Itoa(i)}
 		}
 	}

@@ -42,8 +42,14 @@ func visible(r rune) rune {
 // blank says whether nothing of s would be seen.
 func (t theirs) blank() bool {
 	return !strings.ContainsFunc(string(t), func(r rune) bool {
-		return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
+		return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !looksBlank(r)
 	})
+}
+
+// looksBlank says whether a letter or a sign looks like nothing: fillers, which are to be ignored, and two whose very form
+// is empty, of braille and of musical notes.
+func looksBlank(r rune) bool {
+	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r == '\u2800' || r == '\U0001d159'
 }
 
 // or returns t, or the other text where nothing of t would be seen.

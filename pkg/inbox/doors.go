@@ -7,8 +7,10 @@ import (
 	"time"
 )
 
-// doors bounds how often one address may try a password or an invitation in this process, whatever the name: a bucket of
-// tries that fills by and by. What bounds the tries at one name is the hub's, and holds across processes.
+// doors bounds how often strangers at one address may try a password or an invitation in this process, whatever the name: a
+// bucket of tries that fills by and by. An address may be that of many, so no stranger there uses up what the others need: a
+// browser that its person was signed in in before, and an invitation that is open, need no try. What bounds the tries at one
+// name is the hub's, and holds across processes.
 type doors struct {
 	mu      sync.Mutex
 	buckets map[netip.Prefix]*doorBucket

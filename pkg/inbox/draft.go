@@ -12,17 +12,16 @@ import (
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
-// builder makes the fields of an ask of mode input.
-func (v *visit) builder(m *hub.Reading) *builder {
-	return newBuilder(m.Message.Request.Schema, v.words, v.clock.now)
+// builder makes the fields of an ask of mode input. form is what was sent, or nil.
+func (v *visit) builder(m *hub.Reading, form url.Values) *builder {
+	b := newBuilder(m.Message.Request.Schema, v.words, v.clock.now)
+	b.form = form
+	return b
 }
 
 // keepFields takes over what was typed into the fields, and looks for what is wrong with it where they are sent.
-func (v *visit) keepFields(m *hub.Reading, d *draft, sent bool) {
-	if len(d.fields) == 0 {
-		return
-	}
-	r := reader{builder: v.builder(m), form: v.r.PostForm}
+func (v *visit) keepFields(d *draft, sent bool) {
+	r := reader{words: v.words, now: v.clock.now, form: v.r.PostForm}
 	for _, f := range d.fields {
 		if r.read(f); !sent {
 			f.forgive()
@@ -47,11 +46,9 @@ func (v *visit) reshape(m *hub.Reading, d *draft) bool {
 	} else {
 		form.Set(list, strconv.Itoa(rowsOf(form, list)+1))
 	}
-	d.readTexts(form)
-	if d.Secret {
-		d.JSON = withoutSecrets(d.JSON, m.Message.Request.Schema)
-	}
-	v.keepFields(m, d, false)
+	d.fields = v.builder(m, form).fields()
+	d.readTexts(form, m)
+	v.keepFields(d, false)
 	if f := named(d.fields, list); f != nil && f.Control == controlList {
 		f.focus(at)
 	}
@@ -229,11 +226,7 @@ func withoutSecrets(typed string, schema []byte) string {
 	if err != nil {
 		return ""
 	}
-	s, err := parseNode(schema)
-	if err != nil {
-		return ""
-	}
-	covered := cover(n, s)
+	covered := cover(n, ma2h.SecrecyOf(schema))
 	if covered == nil {
 		return ""
 	}

@@ -5,7 +5,7 @@ import (
 	"net/mail"
 	"net/url"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,169 +50,11 @@ func (f *field) Described() bool { return f.Help != "" || len(f.Hints) > 0 || f.
 // Growable says whether an array can get another row.
 func (f *field) Growable() bool {
 	most, ok := f.schema.get("maxItems").integer()
-	return len(f.Rows) < maxRows && (!ok || len(f.Rows) < most)
+	return !f.full && len(f.Rows) < maxRows && (!ok || len(f.Rows) < most)
 }
 
 // Again says whether a secret that was typed has to be typed again, as pages never hold one.
 func (f *field) Again() bool { return f.Secret && len(f.Typed) > 0 && !f.fixed() }
-
-// reader reads what a person sent into fields.
-type reader struct {
-	*builder
-	form url.Values
-}
-
-// read takes what a person sent and returns the value of the property as JSON, or nothing where it is left out. What is
-// wrong with it is left in the field.
-func (r reader) read(f *field) jsontext.Value {
-	f.Wrong, f.Focus = "", false
-	switch f.Control {
-	case controlObject:
-		f.value = r.readObject(f)
-	case controlList:
-		f.value = r.readList(f)
-	default:
-		f.value = r.readLeaf(f)
-	}
-	return f.value
-}
-
-// readObject reads the fields of an object, which is there if it has to be, if its box is ticked, or if anything in it is
-// other than it was.
-func (r reader) readObject(f *field) jsontext.Value {
-	before := f.typed()
-	for _, inner := range f.Fields {
-		r.read(inner)
-	}
-	after := f.typed()
-	if f.Present = f.Boxed() && r.form.Has(f.Name); f.Present {
-		return objectOf(f.Fields)
-	}
-	there := f.Required && !f.Nullable || !slices.Equal(before, after)
-	if f.Row > 0 {
-		there = len(after) > 0
-	}
-	if there {
-		return objectOf(f.Fields)
-	}
-	f.forgive()
-	if f.Required && f.Nullable {
-		return jsontext.Value("null")
-	}
-	return nil
-}
-
-// objectOf is the object that fields make.
-func objectOf(fields []*field) jsontext.Value {
-	out := jsontext.Value{'{'}
-	for _, f := range fields {
-		if f.value == nil {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, quote(f.Property)...), ':'), f.value...)
-	}
-	return append(out, '}')
-}
-
-// readList reads the rows of an array; those in which nothing stands are none of its elements.
-func (r reader) readList(f *field) jsontext.Value {
-	if r.form.Has(f.Name) { // or it came just now, and has rows to begin with
-		r.addRows(f, rowsOf(r.form, f.Name), nil)
-	}
-	f.sent = nil
-	var values []jsontext.Value
-	for i, row := range f.Rows {
-		v := r.read(row)
-		if len(row.typed()) == 0 {
-			row.forgive()
-			continue
-		}
-		f.sent, values = append(f.sent, i), append(values, v)
-	}
-	if len(values) == 0 && !f.Required {
-		return nil
-	}
-	if len(values) == 0 && f.Nullable {
-		return jsontext.Value("null")
-	}
-	f.checkItems(values, r.words)
-	return jsontext.Value("[" + string(joinValues(values)) + "]")
-}
-
-func joinValues(values []jsontext.Value) []byte {
-	var out []byte
-	for i, v := range values {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, v...)
-	}
-	return out
-}
-
-// typed lists what was typed into a field and those in it.
-func (f *field) typed() []string {
-	if f.fixed() {
-		return nil
-	}
-	out := slices.Clone(f.Typed)
-	for _, inner := range slices.Concat(f.Fields, f.Rows) {
-		if typed := inner.typed(); len(typed) > 0 {
-			out = append(append(out, inner.Name), typed...)
-		}
-	}
-	return out
-}
-
-// forgive takes back what is wrong with a field and those in it: they are not sent.
-func (f *field) forgive() {
-	f.Wrong = ""
-	for _, inner := range slices.Concat(f.Fields, f.Rows) {
-		inner.forgive()
-	}
-}
-
-// readLeaf reads a field that holds no others.
-func (r reader) readLeaf(f *field) jsontext.Value {
-	before := f.Typed
-	f.Typed = nil
-	for _, s := range r.form[f.Name] {
-		if s != "" {
-			f.Typed = append(f.Typed, strings.ReplaceAll(s, "\r\n", "\n"))
-		}
-	}
-	switch {
-	case f.fixed():
-		f.Typed = []string{"0"}
-		return f.Choices[0].value.raw
-	case f.Control == controlMany && (len(f.Typed) > 0 || f.Required):
-		return f.checkMany(r.words)
-	case len(f.Typed) == 0:
-		return f.empty(r.words)
-	case f.Control != controlChoice && !f.Secret && f.preset != nil && slices.Equal(before, f.Typed):
-		return f.preset.raw
-	}
-	typed := f.Typed[0]
-	switch f.Control {
-	case controlChoice:
-		if v := f.chosen(typed); v != nil {
-			return v
-		}
-		return f.empty(r.words)
-	case controlNumber:
-		return f.readNumber(typed, r.words)
-	case controlJSON:
-		return f.readJSON(typed, r.words)
-	case controlDateTime:
-		return f.readDateTime(typed, r.words, r.now.Location())
-	case controlTime:
-		return f.readTime(typed, r.words, r.now)
-	}
-	return f.readText(typed, r.words)
-}
 
 func (f *field) empty(words catalogue) jsontext.Value {
 	switch {
@@ -253,7 +95,7 @@ const (
 )
 
 func (f *field) readDateTime(typed string, words catalogue, zone *time.Location) jsontext.Value {
-	for _, form := range []string{localTime, "2006-01-02T15:04", "2006-01-02 15:04"} {
+	for _, form := range timeForms[:3] {
 		if t, err := time.ParseInLocation(form, strings.TrimSpace(typed), zone); err == nil {
 			return quote(t.Format(time.RFC3339Nano))
 		}
@@ -265,13 +107,16 @@ func (f *field) readDateTime(typed string, words catalogue, zone *time.Location)
 	return nil
 }
 
+// timeForms are those of dates with times, and of times.
+var timeForms = []string{localTime, "2006-01-02T15:04", "2006-01-02 15:04", wallTime, "15:04"}
+
 // readTime reads a time of day, in the zone of now.
 func (f *field) readTime(typed string, words catalogue, now time.Time) jsontext.Value {
 	typed = strings.TrimSpace(typed)
 	if _, err := time.Parse(fullTime, typed); err == nil {
 		return quote(typed)
 	}
-	for _, form := range []string{wallTime, "15:04"} {
+	for _, form := range timeForms[3:] {
 		t, err := time.Parse(form, typed)
 		if err != nil {
 			continue
@@ -304,6 +149,9 @@ func (f *field) readNumber(typed string, words catalogue) jsontext.Value {
 	literal := m[1] + whole + fraction + m[4]
 	if _, err := ma2h.Parse([]byte(literal)); err != nil {
 		f.Wrong = words.html("field.number.size")
+		if _, large := strconv.ParseFloat(literal, 64); large == nil {
+			f.Wrong = words.html("field.number.small")
+		}
 		return nil
 	}
 	f.bounds(literal, words)

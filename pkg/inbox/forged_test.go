@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/inbox"
 )
@@ -52,7 +53,7 @@ func below(r *rig, base string) *rig {
 	config := inbox.Config{
 		Hub: func(*http.Request) (*hub.Hub, error) { return r.hub, nil }, Log: slog.New(slog.DiscardHandler), Base: base,
 	}
-	s.server = httptest.NewServer(inbox.Below(base, inbox.New(config).Handler()))
+	s.server = httptest.NewServer(httpapi.Below(base, inbox.New(config).Handler()))
 	r.t.Cleanup(s.server.Close)
 	s.browser = s.newBrowser()
 	return s

@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,13 +17,15 @@ func (r *rig) form(schema string) string {
 	return r.ask("Form", `"mode":"input","schema":`+schema)
 }
 
-func TestFieldsBecomeTypedValues(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		schema string
-		form   url.Values
-		want   string
-	}{
+// filled is a form, what is typed into it, and the answer that the agent gets.
+type filled struct {
+	schema string
+	form   url.Values
+	want   string
+}
+
+func simpleForms() map[string]filled {
+	return map[string]filled{
 		"text":               {`{"properties":{"a":{"type":"string"}}}`, url.Values{"f0": {` "x" ` + "\r\ny"}}, `{"a":" \"x\" \ny"}`},
 		"empty text":         {`{"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, url.Values{"f0": {""}, "f1": {"x"}}, `{"b":"x"}`},
 		"text like a number": {`{"properties":{"a":{"type":"string"}}}`, url.Values{"f0": {"007"}}, `{"a":"007"}`},
@@ -55,6 +58,11 @@ func TestFieldsBecomeTypedValues(t *testing.T) {
 		"several of some": {
 			`{"properties":{"a":{"type":"array","items":{"enum":["x","y","z"]}}}}`, url.Values{"f0": {"0", "2"}}, `{"a":["x","z"]}`,
 		},
+	}
+}
+
+func oddForms() map[string]filled {
+	return map[string]filled{
 		"none of some, needed": {
 			`{"properties":{"a":{"type":"array","items":{"enum":["x","y"]}}},"required":["a"]}`, url.Values{}, `{"a":[]}`,
 		},
@@ -89,7 +97,12 @@ func TestFieldsBecomeTypedValues(t *testing.T) {
 			`{"a":"","z":1e2}`,
 		},
 	}
-	r := signedIn(t)
+}
+
+func TestFieldsBecomeTypedValues(t *testing.T) {
+	t.Parallel()
+	r, cases := signedIn(t), simpleForms()
+	maps.Copy(cases, oddForms())
 	for name, c := range cases {
 		id := r.form(c.schema)
 		r.get("/inbox/" + id).is(http.StatusOK)
@@ -112,12 +125,15 @@ func TestFieldsSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ property, typed, says string }{
 		"needed":        {`{"type":"string"}`, "", "This is needed."},
-		"short":         {`{"type":"string","minLength":3}`, "ä€", "At least 3 characters are needed, and there are 2."},
-		"long":          {`{"type":"string","maxLength":3}`, "abcd", "At most 3 characters are taken, and there are 4."},
+		"short":         {`{"type":"string","minLength":3}`, "ä€", "At least 3 characters are needed, and this has 2."},
+		"few":           {`{"type":"array","items":{"enum":["x","y"]},"minItems":1}`, "7", "At least one is needed, and this has 0."},
+		"longer":        {`{"type":"string","maxLength":1}`, "ab", "At most one character is taken, and this has 2."},
+		"long":          {`{"type":"string","maxLength":3}`, "abcd", "At most 3 characters are taken, and this has 4."},
 		"pattern":       {`{"type":"string","pattern":"^[A-Z]+$"}`, "abc", "It does not have the form that is asked for: ^[A-Z]+$"},
 		"no number":     {`{"type":"number"}`, "1,5", "Write a number"},
 		"no digits":     {`{"type":"number"}`, "-.e5", "Write a number"},
 		"infinite":      {`{"type":"number"}`, "1e999", "The number is too large."},
+		"tiny":          {`{"type":"number"}`, "-1e-400", "The number is too close to zero"},
 		"not a number":  {`{"type":"number"}`, "NaN", "Write a number"},
 		"no integer":    {`{"type":"integer"}`, "1.5", "Write a whole number."},
 		"minimum":       {`{"type":"integer","minimum":3}`, "2", "It has to be at least 3."},
@@ -231,6 +247,8 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		{"f0": {"hush-1"}, "f1": {`{"hush":2}`}, "f2": {"10"}},
 		{"f0": {"hush-1"}, "f2": {"86421357"}, "x": {"x"}},
 		{"f0": {"1"}, "f2": {"86421357"}, "f3": {"x"}},
+		{"f2": {"10"}, "json": {`{"pin":"hush-3","x":"y"}`}},
+		{"f2": {"10"}, "json": {`{"pin":"hush-3",`}},
 	} {
 		form.Set("do", "send")
 		p := r.reply(id, form).is(http.StatusUnprocessableEntity)

@@ -93,15 +93,18 @@ func TestRowsOfASenderAreBounded(t *testing.T) {
 	}
 }
 
+// deepSecrets is a form with secrets wherever there can be one.
+const deepSecrets = `{"properties":{"o":{"type":"object","properties":{"pin":{"$ref":"#/$defs/pin"},"open":{"type":"string","maxLength":9}}},` +
+	`"l":{"type":"array","items":{"type":"object","properties":{"key":{"type":"string","x-ma2h-sensitive":true},"n":{"type":"integer"}}}},` +
+	`"odd":{"oneOf":[{"type":"object","properties":{"z":{"type":"string","x-ma2h-sensitive":true}}},{"type":"null"},{"type":"array"}]},` +
+	`"yes":{"type":"boolean","x-ma2h-sensitive":true},"many":{"type":"array","items":{"enum":["red","blue"]},"x-ma2h-sensitive":true},` +
+	`"whole":{"type":"object","x-ma2h-sensitive":true,"properties":{"w":{"type":"string"}}}},` +
+	`"$defs":{"pin":{"type":"string","x-ma2h-sensitive":true,"not":{"const":"hush-no"}}}}`
+
 func TestSecretsAreNeverShownHoweverDeep(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)
-	id := r.form(`{"properties":{"o":{"type":"object","properties":{"pin":{"$ref":"#/$defs/pin"},"open":{"type":"string","maxLength":9}}},` +
-		`"l":{"type":"array","items":{"type":"object","properties":{"key":{"type":"string","x-ma2h-sensitive":true},"n":{"type":"integer"}}}},` +
-		`"odd":{"oneOf":[{"type":"object","properties":{"z":{"type":"string","x-ma2h-sensitive":true}}},{"type":"null"},{"type":"array"}]},` +
-		`"yes":{"type":"boolean","x-ma2h-sensitive":true},"many":{"type":"array","items":{"enum":["red","blue"]},"x-ma2h-sensitive":true},` +
-		`"whole":{"type":"object","x-ma2h-sensitive":true,"properties":{"w":{"type":"string"}}}},` +
-		`"$defs":{"pin":{"type":"string","x-ma2h-sensitive":true,"not":{"const":"hush-no"}}}}`)
+	id := r.form(deepSecrets)
 	typed := url.Values{
 		"f0.0": {"hush-1"}, "f0.1": {"plain"}, "f1": {"1"}, "f1.0.0": {"hush-2"}, "f1.0.1": {"7"}, "f2": {`{"z":"hush-3"}`},
 		"f3": {"0"}, "f4": {"1"}, "f5.0": {"hush-4"},

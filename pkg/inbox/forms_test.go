@@ -8,12 +8,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/net/html"
-
-	"github.com/mash-hub/mash/pkg/hub"
 )
 
 // sheet is a form as a browser has it: what is rendered, and what a person does to it, who goes by what they read.
@@ -42,7 +40,7 @@ func open(t *testing.T, p *answer) *sheet {
 			if (kind == "radio" || kind == "checkbox") && !hasAttr(n, "checked") {
 				continue
 			}
-			s.values.Add(name, attr(n, "value"))
+			s.values.Add(name, held(kind, attr(n, "value")))
 		case "textarea":
 			s.values.Add(name, strings.ReplaceAll(rawText(n), "\n", "\r\n"))
 		case "select":
@@ -50,6 +48,24 @@ func open(t *testing.T, p *answer) *sheet {
 		}
 	}
 	return s
+}
+
+// held is what an input holds of a value (HTML, "value sanitization algorithm").
+func held(kind, value string) string {
+	if kind == "hidden" || kind == "radio" || kind == "checkbox" {
+		return value
+	}
+	value = strings.NewReplacer("\r", "", "\n", "").Replace(value)
+	forms := map[string][]string{"date": {"2006-01-02"}, "time": {"15:04:05", "15:04"}, "datetime-local": {"2006-01-02T15:04:05", "2006-01-02T15:04"}}[kind]
+	if forms == nil {
+		return value
+	}
+	for _, form := range forms {
+		if t, err := time.Parse(form, value); err == nil && (kind == "time" || t.Year() > 0) {
+			return strings.TrimSuffix(value, map[bool]string{true: ":00"}[form == forms[0] && kind != "date"])
+		}
+	}
+	return ""
 }
 
 func selected(n *html.Node) string {
@@ -182,26 +198,6 @@ func (s *sheet) press(r *rig, id, do string) *answer {
 	}
 	s.values.Set("do", do)
 	return r.do(r.browser, http.MethodPost, "/inbox/"+id, s.values, map[string]string{"Sec-Fetch-Site": "same-origin"})
-}
-
-// pulled is the value that the agent gets, to the letter.
-func (r *rig) pulled(id string) jsontext.Value {
-	r.t.Helper()
-	body, err := r.hub.Pull(r.t.Context(), r.agent, id, hub.PullOptions{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	var m struct {
-		Response struct {
-			Response struct {
-				Value jsontext.Value `json:"value"`
-			} `json:"response"`
-		} `json:"response"`
-	}
-	if err := json.Unmarshal(body, &m); err != nil {
-		r.t.Fatal(err)
-	}
-	return m.Response.Response.Value
 }
 
 // compact writes JSON without blanks, and changes nothing else: no number is rounded, no member moves.

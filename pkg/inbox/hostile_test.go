@@ -139,7 +139,7 @@ func meddles(r rune) bool {
 func TestAgentIdsAreIsolated(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)
-	for i, id := range []string{"a\u202eb", `<script>x</script>`, strings.Repeat("x", 200), "عربي"} {
+	for i, id := range []string{"שלום", `<script>x</script>`, strings.Repeat("x", 200), "عربي"} {
 		agent := r.newAgent(id)
 		doc := fmt.Sprintf(`"type":"ask","title":"Q %d","request":{"mode":"confirm","allowed_resolvers":["human:owner"]}`, i)
 		sent, err := r.trySend(agent, doc)

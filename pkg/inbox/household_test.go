@@ -216,6 +216,28 @@ func TestOneAddressTriesOnlySoOften(t *testing.T) {
 	}
 }
 
+// TestWhoeverGuessesAtAnAddressKeepsNobodyElseThereOut: a household, or all behind one proxy, share an address.
+func TestWhoeverGuessesAtAnAddressKeepsNobodyElseThereOut(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	bob := r.joined("bob", "member", good)
+	bob.post("/settings", "/signout", nil).is(http.StatusSeeOther)
+	link := r.invite("carol", "member")
+	v := r.visitor()
+	for i := 0; v.signInAs("name"+string(rune('a'+i)), "x").status != http.StatusTooManyRequests; i++ {
+	}
+	bob.signInAs("bob", "not it").is(http.StatusUnauthorized)
+	bob.signInAs("bob", good).is(http.StatusSeeOther)
+	bob.post("/settings", "/signout", nil).is(http.StatusSeeOther)
+	bob.signInAs("owner", "x").is(http.StatusTooManyRequests) // where they were never signed in, they are a stranger
+	carol := r.visitor()
+	carol.get(link)
+	carol.post(link, link, nil).is(http.StatusSeeOther)
+	dead := r.visitor()
+	dead.get("/signin")
+	dead.post("/signin", link, nil).is(http.StatusTooManyRequests)
+}
+
 func TestSessionsAreListedAndEnded(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)
@@ -344,4 +366,18 @@ func attrOf(n *html.Node, key string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// TestALinkThatMakesOneAnotherSaysSo: the command at the hub's machine signs in the founder, whoever runs it.
+func TestALinkThatMakesOneAnotherSaysSo(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	bob := r.joined("bob", "member", "")
+	bob.get("/settings").lacks("mash link", "on the machine").says("only if an owner removes you", "by your password")
+	r.get("/settings").says("mash link")
+	again := bob.get(bob.newLink()).is(http.StatusOK)
+	again.says("You are owner now", "bob was signed out in this browser")
+	bob.get("/inbox").lacks("You are owner now")
+	bob.get(bob.newLink()).is(http.StatusOK).lacks("You are owner now")
+	r.visitor().get(r.newLink()).is(http.StatusOK).lacks("You are owner now")
 }

@@ -25,7 +25,7 @@ type Config struct {
 	Secure bool
 
 	// Base is the path below which people reach the pages, such as /mash in https://example.com/mash: with a slash before it
-	// and none behind, or empty. Handler itself serves without it, see Below.
+	// and none behind, or empty. Handler itself serves without it, see httpapi.Below.
 	Base string
 
 	// Stream says that a request may be held open for long, so that pages are told at once of what changes. Where it is

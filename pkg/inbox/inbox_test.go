@@ -83,7 +83,7 @@ func (still) Push(context.Context, hub.Push) hub.PushResult {
 func (still) Check(string) error                         { return nil }
 func (still) Ring(context.Context, string)               {}
 func (still) Arm(context.Context, record.Key, time.Time) {}
-func (still) Listen(context.Context, string) (<-chan struct{}, func()) {
+func (still) Listen(context.Context, ...string) (<-chan struct{}, func()) {
 	return nil, func() {}
 }
 

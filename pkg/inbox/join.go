@@ -52,9 +52,6 @@ func (v *visit) deadInvitation() error {
 // join makes the visitor a person of the account, and signs them in.
 func (v *visit) join() error {
 	v.w.Header().Set("Referrer-Policy", "no-referrer")
-	if wait, ok := v.in.doors.take(v.address(), v.hub.Now()); !ok {
-		return v.wait(wait)
-	}
 	ctx := v.r.Context()
 	i, err := auth.Invitation(ctx, v.hub, v.r.PathValue("token"))
 	var caller *hub.Caller
@@ -64,6 +61,9 @@ func (v *visit) join() error {
 	}
 	switch e := ma2h.AsError(err); {
 	case e != nil && e.Code == ma2h.CodeUnauthenticated:
+		if wait, ok := v.in.doors.take(v.address(), v.hub.Now()); !ok {
+			return v.wait(wait)
+		}
 		return v.deadInvitation()
 	case e != nil && e.Code == ma2h.CodeInvalidField:
 		return v.showInvitation(e.Status(), e.Message)

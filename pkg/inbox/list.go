@@ -47,11 +47,11 @@ func (v *visit) age(path string) age { return age{AsOf: v.clock.asOf(), Path: pa
 func (v *visit) list() error { return v.showList(http.StatusOK, tryView{Name: suggestedAgent}) }
 
 func (v *visit) showList(status int, try tryView) error {
-	waiting, err := v.waiting("")
+	waiting, err := v.waiting("", v.from())
 	if err != nil {
 		return err
 	}
-	view := listView{Waiting: waiting, BaseURL: v.hub.Settings.BaseURL, Try: try, Age: v.age("/inbox")}
+	view := listView{Waiting: waiting, BaseURL: v.hub.Settings.BaseURL, Try: try, Age: v.age(listPath(v.from()))}
 	told, err := v.hub.Told(v.r.Context(), v.caller, maxTold)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (v *visit) showList(status int, try tryView) error {
 	}
 	p := v.page("inbox", "", view)
 	p.count(waiting, v.words.plain("inbox.title"))
-	p.Live = v.liveAt("/inbox")
+	p.Live = v.liveAt(listPath(v.from()))
 	if p.Notice, err = v.notice(); err != nil {
 		return err
 	}
@@ -110,6 +110,8 @@ func (v *visit) decided(list []hub.Summary) ([]brief, error) {
 func (v *visit) notice() (*notice, error) {
 	query := v.r.URL.Query()
 	switch {
+	case v.before != "":
+		return v.becameAnother(), nil
 	case query.Has("done"):
 		m, err := v.hub.Read(v.r.Context(), v.caller, query.Get("done"))
 		if ma2h.AsError(err) != nil {
@@ -134,6 +136,14 @@ func (v *visit) notice() (*notice, error) {
 		}
 	}
 	return nil, nil
+}
+
+// becameAnother tells whoever was signed in as somebody else a moment ago: what they do from now on is in another name.
+func (v *visit) becameAnother() *notice {
+	if v.before == "" {
+		return nil
+	}
+	return &notice{Text: v.words.html("notice.another", clean(v.caller.Person.ID), clean(v.before))}
 }
 
 func (v *visit) title(s string) theirs { return clean(s).or(v.words.plain("untitled")) }

@@ -160,6 +160,27 @@ func TestListStopsAtFifty(t *testing.T) {
 	if got := text(p.find("title", "", "")[0]); got != "(51) Inbox · Mash" {
 		t.Errorf("title = %q, want (51)", got)
 	}
+	next := p.find("a", "href", "/inbox?from=50")
+	if len(next) != 1 || text(next[0]) != "Show the next ones" || len(p.find("a", "class", "button")) < 1 {
+		t.Fatal("nothing leads to the one that is left")
+	}
+	for path, want := range map[string]int{"/inbox?from=50": 51, "/inbox?from=5000": 51, "/inbox?from=99": 51, "/inbox?from=49": 1, "/inbox?from=x": 1, "/inbox?from=-1": 1} {
+		p := r.get(path).is(http.StatusOK)
+		first := p.find("li", "class", "row")[0]
+		if !strings.Contains(text(first), fmt.Sprintf("ask %d", want-1)) {
+			t.Errorf("%s begins with %q, want ask %d", path, text(first), want-1)
+		}
+		if want > 1 {
+			p.says("These are 51 to 51 of 51.", "Back to the first ones").lacks("Show the next ones")
+		}
+	}
+	second := r.get("/inbox?from=50")
+	look := attr(second.find("body", "", "")[0], "data-look")
+	if look != "/inbox?from=50&live=1" {
+		t.Errorf("the second part looks again at %q", look)
+	}
+	tag := r.get(look).is(http.StatusOK).header.Get("ETag")
+	r.do(r.browser, http.MethodGet, look, nil, map[string]string{"If-None-Match": tag}).is(http.StatusNotModified)
 	r.send(`"type":"ask","title":"the last","priority":"urgent","request":{"mode":"confirm","allowed_resolvers":["human:owner"]}`)
 	rows := r.get("/inbox").find("li", "class", "row")
 	if len(rows) != 50 || !strings.Contains(text(rows[0]), "the last") {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
@@ -33,7 +34,11 @@ type live struct {
 
 // liveAt makes the page at a path look again.
 func (v *visit) liveAt(path string) live {
-	l := live{Look: path + "?" + liveQuery + "=1", Times: v.words.times()}
+	sep := "?"
+	if strings.Contains(path, sep) {
+		sep = "&"
+	}
+	l := live{Look: path + sep + liveQuery + "=1", Times: v.words.times()}
 	if v.in.config.Stream {
 		l.Events = eventsPath
 	}

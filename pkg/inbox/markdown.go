@@ -150,7 +150,7 @@ func (plainer) image(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	}
 	image := n.(*ast.Image) // registered for this kind
 	alt := strings.TrimSpace(textOf(image, source))
-	if alt == "" {
+	if clean(alt).blank() {
 		alt = string(image.Destination)
 	}
 	destination := string(image.Destination)

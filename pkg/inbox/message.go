@@ -24,6 +24,7 @@ type messageView struct {
 	Urgency string
 	May     template.HTML
 	Nobody  bool
+	Strange bool // nobody of the account may answer
 	Fixed   bool
 	Fate    fate
 	Body    template.HTML
@@ -99,15 +100,20 @@ func (v *visit) see(m *hub.Reading) {
 
 // show writes the page of a message. d is what has been typed, nil on a first look; warning, why that did not count.
 func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML) error {
-	waiting, err := v.waiting(m.ID)
+	waiting, err := v.waiting(m.ID, 0)
 	if err != nil {
 		return err
+	}
+	if m.Response == nil && m.Type != ma2h.TypeNotify {
+		if err := v.meet(m.Resolvers); err != nil {
+			return err
+		}
 	}
 	view := v.messageView(m)
 	view.Waiting, view.Fixed, view.Warning = waiting, waiting.Fixed, warning
 	switch open := m.MayResolve && m.Response == nil; {
 	case open && d == nil:
-		view.Answer = v.answerView(m, v.firstDraft(m))
+		view.Answer = v.answerView(m, v.draft(m, nil))
 	case open:
 		view.Answer = v.answerView(m, d)
 	case d != nil:
@@ -138,6 +144,7 @@ func (v *visit) messageView(m *hub.Reading) *messageView {
 	}
 	if m.Response == nil && m.Type != ma2h.TypeNotify {
 		view.May, view.Nobody, view.Fate = v.mayAnswer(&m.Summary), nobody(&m.Summary), v.fate(m)
+		view.Strange = v.strange(&m.Summary)
 	}
 	if a := m.Message.Action; a != nil {
 		view.Task = &taskView{Instructions: v.in.markdown.html(a.Instructions), Checklist: steps(a.Checklist, v.words.plain("option.empty"))}

@@ -3,6 +3,7 @@ package inbox
 import (
 	"bytes"
 	"fmt"
+	"math/big"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -135,6 +136,16 @@ func (n *node) same(o *node) bool {
 		return n == o
 	}
 	return n.kind == o.kind && n.text == o.text && (n.kind != '{' && n.kind != '[' || bytes.Equal(n.raw, o.raw))
+}
+
+// equal says whether two values are the same one, however they are spelled.
+func (n *node) equal(o *node) bool {
+	if n.kind != o.kind || n.kind != '0' {
+		return n.same(o)
+	}
+	x, ok := new(big.Rat).SetString(n.text)
+	y, also := new(big.Rat).SetString(o.text)
+	return ok && also && x.Cmp(y) == 0
 }
 
 // leaves counts the values in n that hold no others.

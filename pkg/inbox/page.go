@@ -23,6 +23,7 @@ type page struct {
 	CSS     string
 	Scripts []string
 	Icon    string
+	Touch   string // the icon of a phone's home screen, which takes no SVG
 	Live    live
 	Notice  *notice // nil when nothing has just been done
 	Body    any
@@ -37,11 +38,12 @@ type notice struct {
 func (v *visit) page(here, title string, body any) *page {
 	p := &page{
 		Title: v.words.plain("tab", title), Here: here, CSRF: v.csrf(), Body: body,
-		CSS: v.in.assets.path(styleSheet), Icon: v.in.assets.path("icon.svg"),
+		CSS: v.in.assets.path(styleSheet), Icon: v.in.assets.path("icon.svg"), Touch: v.in.assets.path("touch.png"),
 		Scripts: []string{v.in.assets.path("inbox.js"), v.in.assets.path("keys.js")},
 	}
 	if v.caller != nil {
 		p.Person, p.Owns = clean(v.caller.Person.ID), v.caller.Owns()
+		p.Notice = v.becameAnother()
 	}
 	if here == "signin" || here == "join" {
 		p.CSRF = v.openCSRF()

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/mash-hub/mash/pkg/hub"
@@ -26,8 +27,40 @@ func (v *visit) nameOf(actor string) theirs {
 	return clean(strings.TrimPrefix(actor, ma2h.HumanPrefix))
 }
 
-// mayAnswer says who may answer a message, in a sentence.
+// meet finds out who of some resolvers is nobody of the account, for mayAnswer.
+func (v *visit) meet(resolvers []string) error {
+	strangers, err := v.hub.Strangers(v.r.Context(), v.caller, resolvers)
+	for _, r := range strangers {
+		if !slices.Contains(v.strangers, r) {
+			v.strangers = append(v.strangers, r)
+		}
+	}
+	return err
+}
+
+// strange says whether all who may answer a message are nobody of the account.
+func (v *visit) strange(s *hub.Summary) bool {
+	known := func(r string) bool { return !slices.Contains(v.strangers, r) }
+	return len(s.Resolvers) > 0 && !slices.ContainsFunc(s.Resolvers, known)
+}
+
+// mayAnswer says who may answer a message, and who of them is nobody that the account has.
 func (v *visit) mayAnswer(s *hub.Summary) template.HTML {
+	var strangers []template.HTML
+	for _, r := range s.Resolvers {
+		if slices.Contains(v.strangers, r) {
+			strangers = append(strangers, v.who(r))
+		}
+	}
+	says := v.resolvers(s)
+	if len(strangers) > 0 {
+		says += " " + v.words.html("may.stranger", v.words.join(strangers))
+	}
+	return says
+}
+
+// resolvers says who may answer a message, in a sentence.
+func (v *visit) resolvers(s *hub.Summary) template.HTML {
 	if len(s.Resolvers) == 0 {
 		return v.words.html("may.nobody")
 	}

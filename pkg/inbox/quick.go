@@ -21,26 +21,13 @@ func (v *visit) quick(m *hub.Reading) (options []option, open template.HTML) {
 		return nil, v.words.html("row.decline")
 	}
 	if q.Mode == ma2h.ModeInput {
-		return nil, v.words.counted("row.form", countFields(v.builder(m).fields()))
+		return nil, v.formSize(q.Schema)
 	}
 	all := v.options(m)
 	if len(all) > maxQuick || alike(all) {
 		return nil, v.words.counted("row.options", len(all))
 	}
 	return all, ""
-}
-
-// countFields counts what there is to fill in; an array counts once.
-func countFields(fields []*field) int {
-	n := 0
-	for _, f := range fields {
-		if f.Control == controlObject {
-			n += countFields(f.Fields)
-		} else {
-			n++
-		}
-	}
-	return n
 }
 
 // alike says whether two options look so much the same that only their values tell them apart, which a row does not

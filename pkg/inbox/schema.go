@@ -1,9 +1,6 @@
 package inbox
 
-import (
-	"slices"
-	"strings"
-)
+import "github.com/mash-hub/mash/pkg/ma2h"
 
 // control is what a person fills a field in with.
 type control string
@@ -45,10 +42,10 @@ func flatten(s, root *node, steps int) *node {
 	if len(more) == 0 {
 		return s
 	}
-	flat := &node{kind: '{', raw: s.raw}
+	flat := flattener{flat: &node{kind: '{', raw: s.raw}, seen: map[string]int{}, described: map[string]bool{}}
 	for _, m := range s.members {
 		if m.name != "$ref" && m.name != "allOf" {
-			flat.members = append(flat.members, m)
+			flat.include(m)
 		}
 	}
 	for _, other := range more {
@@ -60,41 +57,93 @@ func flatten(s, root *node, steps int) *node {
 			flat.include(m)
 		}
 	}
-	return flat
+	return flat.flat
+}
+
+// flattener adds up schemas that all hold, looking at each of their keywords once.
+type flattener struct {
+	flat      *node
+	seen      map[string]int  // keywords, and where they stand
+	described map[string]bool // properties
 }
 
 // include adds a keyword of another schema that holds as well.
-func (n *node) include(m member) {
-	i := slices.IndexFunc(n.members, func(own member) bool { return own.name == m.name })
+func (f *flattener) include(m member) {
+	i, doubled := f.seen[m.name]
 	switch {
-	case i < 0:
-		n.members = append(n.members, m)
 	case m.name == "properties":
-		joined := &node{kind: '{', members: slices.Clone(n.members[i].value.members)}
+		if !doubled {
+			i = f.add(member{name: m.name, value: &node{kind: '{', raw: m.value.raw}})
+		}
+		joined := f.flat.members[i].value
 		for _, p := range m.value.members {
-			if joined.get(p.name) == nil {
+			if !f.described[p.name] {
+				f.described[p.name] = true
 				joined.members = append(joined.members, p)
 			}
 		}
-		n.members[i].value = joined
 	case m.name == "required":
-		joined := &node{kind: '[', items: slices.Concat(n.members[i].value.items, m.value.items)}
-		n.members[i].value = joined
+		if !doubled {
+			i = f.add(member{name: m.name, value: &node{kind: '['}})
+		}
+		joined := f.flat.members[i].value
+		joined.items = append(joined.items, m.value.items...)
+	case !doubled:
+		f.add(m)
 	}
+}
+
+func (f *flattener) add(m member) int {
+	f.seen[m.name] = len(f.flat.members)
+	f.flat.members = append(f.flat.members, m)
+	return f.seen[m.name]
+}
+
+// property is one of an object, as its schema has it.
+type property struct {
+	name     string
+	schema   *node
+	required bool
+}
+
+// propertiesOf lists the properties of an object in the schema's order. Required ones that it does not describe come last.
+func propertiesOf(s *node) []property {
+	required, described := map[string]bool{}, map[string]bool{}
+	var names []string
+	if list := s.get("required"); list != nil {
+		for _, n := range list.items {
+			if !required[n.text] {
+				names = append(names, n.text)
+			}
+			required[n.text] = true
+		}
+	}
+	var out []property
+	if properties := s.get("properties"); properties != nil {
+		for _, m := range properties.members {
+			described[m.name] = true
+			if m.value.kind != 'f' || required[m.name] { // one that must not be there
+				out = append(out, property{m.name, m.value, required[m.name]})
+			}
+		}
+	}
+	for _, name := range names {
+		if !described[name] {
+			out = append(out, property{name, &node{kind: '{'}, true})
+		}
+	}
+	return out
 }
 
 // refer returns what a reference within the schema names, or nil.
 func refer(ref string, root *node) *node {
-	path, ok := strings.CutPrefix(ref, "#")
-	if !ok || ref == "" {
+	tokens, ok := ma2h.LocalRef(ref)
+	if !ok {
 		return nil
 	}
 	target := root
-	if path == "" {
-		return target
-	}
-	for token := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		target = target.at(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+	for _, token := range tokens {
+		target = target.at(token)
 	}
 	return target
 }

@@ -97,6 +97,9 @@ func (v *visit) enter(caller *hub.Caller, session string) error {
 			return err
 		}
 	}
+	if v.caller != nil && v.caller.Person.Ref != caller.Person.Ref {
+		v.before = v.caller.Person.ID
+	}
 	v.caller, v.cookie = caller, session
 	v.setCookie(sessionCookie, session, hub.SessionMost)
 	v.setCookie(browserCookie, v.hub.BrowserMark(caller), browserKept)
@@ -153,10 +156,13 @@ func (v *visit) signInByPassword() error {
 	if _, ok := messageOf(form.Get("next")); ok {
 		view.Next = form.Get("next")
 	}
-	if wait, ok := v.in.doors.take(v.address(), v.hub.Now()); !ok {
-		return v.wait(wait)
+	name := strings.TrimSpace(form.Get("name"))
+	if !v.hub.KnowsBrowser(name, v.browser()) { // whose tries the hub bounds by themselves
+		if wait, ok := v.in.doors.take(v.address(), v.hub.Now()); !ok {
+			return v.wait(wait)
+		}
 	}
-	caller, session, err := v.hub.SignIn(v.r.Context(), strings.TrimSpace(form.Get("name")), form.Get("password"), v.browser())
+	caller, session, err := v.hub.SignIn(v.r.Context(), name, form.Get("password"), v.browser())
 	if errors.Is(err, hub.ErrWrongPassword) {
 		view.Wrong = v.words.html("signin.wrong")
 		v.showSignIn(http.StatusUnauthorized, view)

@@ -11,6 +11,7 @@ import (
 
 type settingsView struct {
 	Person   theirs
+	Founder  bool // whom the hub's machine signs in
 	Role     template.HTML
 	Defaults template.HTML // who may answer what lists nobody, or empty
 	Choices  []resolverPick
@@ -73,6 +74,7 @@ func (v *visit) settings() error {
 // showSettings shows the page, with what change makes of it.
 func (v *visit) showSettings(status int, change func(*settingsView)) error {
 	view := settingsView{Person: clean(v.caller.Person.ID), Role: v.words.html("role.member")}
+	view.Founder = v.caller.Account.Owner == v.caller.Actor()
 	if v.caller.Owns() {
 		view.Role = v.words.html("role.owner")
 	}

@@ -34,6 +34,7 @@ func (a *answer) sound() {
 		a.t.Errorf("the page has %d h1, want one", headings)
 	}
 	a.referred(ids)
+	a.apart()
 	if lang := attr(a.find("html", "", "")[0], "lang"); lang != "en" {
 		a.t.Errorf("lang = %q, want en", lang)
 	}

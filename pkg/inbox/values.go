@@ -8,11 +8,12 @@ func (v *visit) values(m *hub.Reading, answer []byte) []pair {
 	if err != nil {
 		return nil
 	}
-	b := v.builder(m)
+	b := v.builder(m, nil)
+	b.plain = true
 	if b.root == nil {
 		return nil
 	}
-	covered := cover(n, b.root)
+	covered := cover(n, b.whole)
 	if covered == nil {
 		return []pair{{Name: clean(v.words.plain("answer.title")), Value: v.words.data(nil, 0)}}
 	}

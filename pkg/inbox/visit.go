@@ -26,6 +26,9 @@ type visit struct {
 
 	cookie string      // of the session, or empty
 	caller *hub.Caller // nil for somebody who is not signed in
+	before string      // who was signed in here until a link signed somebody else in, or empty
+
+	strangers []string // resolvers that are nobody of the account, as far as meet was asked
 }
 
 // maxForm is how many bytes of a form are read. An answer of the largest size fits into it however it is encoded.

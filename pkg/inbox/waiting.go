@@ -19,6 +19,9 @@ const (
 	maxOthers  = 20
 )
 
+// fromQuery is how many of those rows come before the ones that the list shows.
+const fromQuery = "from"
+
 // waitingView is what waits, on a page of its own and beside a message.
 type waitingView struct {
 	Yours, Others, Nobody rowsView // to answer
@@ -30,6 +33,8 @@ type waitingView struct {
 type rowsView struct {
 	Rows    []row
 	More    template.HTML // what it leaves out, or empty
+	Next    string        // where those stand that come after these, or empty
+	First   string        // where the first ones stand, unless these are they
 	Compact bool          // no answers: the list beside a message is there to look around
 }
 
@@ -50,8 +55,9 @@ type row struct {
 	Current              bool          // the page shows this message
 }
 
-// waiting is what waits, current being the message that the page shows.
-func (v *visit) waiting(current string) (*waitingView, error) {
+// waiting is what waits, current being the message that the page shows, and from how many of the visitor's own come before
+// those that are listed.
+func (v *visit) waiting(current string, from int) (*waitingView, error) {
 	all, err := v.hub.Waiting(v.r.Context(), v.caller, maxWaiting+1)
 	if err != nil {
 		return nil, err
@@ -71,9 +77,11 @@ func (v *visit) waiting(current string) (*waitingView, error) {
 		}
 	}
 	view := &waitingView{Count: counted(len(yours), partly), Fixed: len(v.caller.Account.DefaultResolvers) > 0}
-	if view.Yours, err = v.rows(yours, maxYours, partly, current); err != nil {
+	from = min(from, max(len(yours)-1, 0)/maxYours*maxYours) // there are fewer by now
+	if view.Yours, err = v.rows(yours[from:], maxYours, partly, current); err != nil {
 		return nil, err
 	}
+	view.Yours.turn(v, from, len(yours), partly)
 	if view.Others, err = v.rows(others, maxOthers, partly, current); err != nil {
 		return nil, err
 	}
@@ -125,6 +133,18 @@ func (v *visit) rows(list []hub.Summary, limit int, partly bool, current string)
 		list = list[:limit]
 	}
 	messages, err := v.hub.ReadAll(v.r.Context(), v.caller, list)
+	if err != nil {
+		return view, err
+	}
+	var others []string
+	for _, m := range messages {
+		if !m.MayResolve {
+			others = append(others, m.Resolvers...)
+		}
+	}
+	if err := v.meet(others); err != nil {
+		return view, err
+	}
 	for _, m := range messages {
 		if m.Response != nil {
 			continue // it ended since it was listed
@@ -133,7 +153,38 @@ func (v *visit) rows(list []hub.Summary, limit int, partly bool, current string)
 		r.Current = r.ID == current
 		view.Rows = append(view.Rows, r)
 	}
-	return view, err
+	return view, nil
+}
+
+// turn says which part of a list of total the rows are, and where the others stand.
+func (r *rowsView) turn(v *visit, from, total int, partly bool) {
+	if r.Compact {
+		return
+	}
+	if from > 0 {
+		r.First = inboxPath
+		r.More = v.words.html("inbox.part", from+1, min(from+maxYours, total), counted(total, partly))
+	}
+	if from+maxYours < total {
+		r.Next = listPath(from + maxYours)
+	}
+}
+
+// listPath is where the list stands without the first ones.
+func listPath(from int) string {
+	if from == 0 {
+		return inboxPath
+	}
+	return inboxPath + "?" + fromQuery + "=" + strconv.Itoa(from)
+}
+
+// from is how many rows of the list the visitor has left behind: whole pages of them.
+func (v *visit) from() int {
+	n, err := strconv.Atoi(v.r.URL.Query().Get(fromQuery))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return min(n, maxWaiting) / maxYours * maxYours
 }
 
 func (v *visit) row(m *hub.Reading) row {

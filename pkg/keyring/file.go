@@ -96,7 +96,7 @@ func (f *File) Replace() error {
 		return fmt.Errorf("replace key file: %w", err)
 	}
 	f.key, f.moved = key, false
-	return syncDir(filepath.Dir(f.path))
+	return SyncDir(filepath.Dir(f.path))
 }
 
 // Settle ends what a rekey that was cut short has left: the file of Next takes its place if that is the one that opens what
@@ -200,23 +200,23 @@ func makeKey(path string) ([]byte, error) {
 	if err := os.Link(temp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make key file: %w", err)
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := SyncDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	return readKey(path)
 }
 
-// syncDir makes a new name in a folder durable.
-func syncDir(dir string) error {
+// SyncDir makes a new name in a folder durable, such as that of a key file.
+func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" { // folders cannot be synced there
 		return nil
 	}
 	d, err := os.Open(dir) //nolint:gosec // the folder of the operator's own choice
 	if err != nil {
-		return fmt.Errorf("sync folder of the key file: %w", err)
+		return fmt.Errorf("sync the folder: %w", err)
 	}
 	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync folder of the key file: %w", err)
+		return fmt.Errorf("sync the folder: %w", err)
 	}
 	return nil
 }

@@ -72,13 +72,12 @@ func (b Backup) Save(ctx context.Context, from Folder) (_ *Manifest, err error) 
 	if _, err := os.Lstat(b.File); err == nil {
 		return nil, fmt.Errorf("cannot write %s: %w", b.File, ErrExists)
 	}
-	work, err := os.MkdirTemp(filepath.Dir(b.File), ".mash-backup-*") // mode 0700
+	work, done, err := stage(filepath.Dir(b.File), backupStage)
 	if err != nil {
 		return nil, fmt.Errorf("make a place for the backup: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	staged := Folder(work)
-	if err := from.copyTo(ctx, staged); err != nil {
+	defer func() { err = errors.Join(err, done()) }()
+	if err := b.copy(ctx, from, Folder(work)); err != nil {
 		return nil, err
 	}
 	m := &Manifest{Format: backupFormat, MadeAt: time.Now().UTC().Truncate(time.Second), Mash: b.Version}
@@ -100,13 +99,14 @@ func (b Backup) Save(ctx context.Context, from Folder) (_ *Manifest, err error) 
 	if err := putNew(archive, b.File); err != nil {
 		return nil, err
 	}
-	return m, syncDir(filepath.Dir(b.File))
+	return m, keyring.SyncDir(filepath.Dir(b.File))
 }
 
-// copyTo copies the database and the key file that opens it. A rekey may come between the two, so it is tried again.
-func (f Folder) copyTo(ctx context.Context, to Folder) error {
+// copy copies the database and, unless it is left out, the key file that opens it. A rekey may come between the two, so it is
+// tried again.
+func (b Backup) copy(ctx context.Context, from, to Folder) error {
 	for try := 0; ; try++ {
-		err := f.copyOnce(ctx, to)
+		err := b.copyOnce(ctx, from, to)
 		if !errors.Is(err, keyring.ErrWrongKey) || try == 2 {
 			return err
 		}
@@ -116,8 +116,8 @@ func (f Folder) copyTo(ctx context.Context, to Folder) error {
 	}
 }
 
-func (f Folder) copyOnce(ctx context.Context, to Folder) (err error) {
-	store, err := sqlitestore.OpenReading(f.database())
+func (b Backup) copyOnce(ctx context.Context, from, to Folder) (err error) {
+	store, err := sqlitestore.OpenReading(from.database())
 	if err != nil {
 		return err
 	}
@@ -125,6 +125,19 @@ func (f Folder) copyOnce(ctx context.Context, to Folder) (err error) {
 	if err := store.Snapshot(ctx, to.database()); err != nil {
 		return err
 	}
+	if b.WithoutKey {
+		err = to.opensUnder(ctx, from.keyFile()) // where it lies, so that it is nowhere else for a moment
+	} else {
+		err = from.copyKey(ctx, to)
+	}
+	if err != nil {
+		return fmt.Errorf("a backup must open again, and this one would not: %w", err)
+	}
+	return nil
+}
+
+// copyKey copies the key file that opens what was copied already.
+func (f Folder) copyKey(ctx context.Context, to Folder) (err error) {
 	for _, name := range []string{f.keyFile(), f.keyFile() + ".new"} { // the other while a rekey is cut short
 		key, readErr := os.ReadFile(name) //nolint:gosec // the folder's own
 		if errors.Is(readErr, fs.ErrNotExist) {
@@ -141,12 +154,14 @@ func (f Folder) copyOnce(ctx context.Context, to Folder) (err error) {
 			return nil
 		}
 	}
-	return fmt.Errorf("a backup must open again, and this one would not: %w", err)
+	return err
 }
 
 // opens says whether the folder's key file opens what its database holds.
-func (f Folder) opens(ctx context.Context) (err error) {
-	wrapper, err := keyring.OpenFile(f.keyFile())
+func (f Folder) opens(ctx context.Context) error { return f.opensUnder(ctx, f.keyFile()) }
+
+func (f Folder) opensUnder(ctx context.Context, keyFile string) (err error) {
+	wrapper, err := keyring.OpenFile(keyFile)
 	if err != nil {
 		return err
 	}
@@ -244,16 +259,4 @@ func putNew(file, name string) error {
 		return fmt.Errorf("cannot write %s: %w", name, ErrExists)
 	}
 	return os.Rename(file, name)
-}
-
-// syncDir makes a name in a folder durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir) //nolint:gosec // the operator's own choice
-	if err != nil {
-		return fmt.Errorf("sync folder: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync folder: %w", err)
-	}
-	return nil
 }

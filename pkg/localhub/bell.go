@@ -27,26 +27,30 @@ func (b *Bell) Ring(_ context.Context, lane string) {
 	}
 }
 
-// Listen returns a channel that receives after each Ring from now on, and a function that ends it.
-func (b *Bell) Listen(_ context.Context, lane string) (<-chan struct{}, func()) {
+// Listen returns a channel that receives after each Ring of one of the lanes from now on, and a function that ends it.
+func (b *Bell) Listen(_ context.Context, lanes ...string) (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.lanes == nil {
 		b.lanes = map[string]map[chan struct{}]struct{}{}
 	}
-	if b.lanes[lane] == nil {
-		b.lanes[lane] = map[chan struct{}]struct{}{}
+	for _, lane := range lanes {
+		if b.lanes[lane] == nil {
+			b.lanes[lane] = map[chan struct{}]struct{}{}
+		}
+		b.lanes[lane][c] = struct{}{}
 	}
-	b.lanes[lane][c] = struct{}{}
-	return c, func() { b.forget(lane, c) }
+	return c, func() { b.forget(lanes, c) }
 }
 
-func (b *Bell) forget(lane string, c chan struct{}) {
+func (b *Bell) forget(lanes []string, c chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.lanes[lane], c)
-	if len(b.lanes[lane]) == 0 {
-		delete(b.lanes, lane)
+	for _, lane := range lanes {
+		delete(b.lanes[lane], c)
+		if len(b.lanes[lane]) == 0 {
+			delete(b.lanes, lane)
+		}
 	}
 }

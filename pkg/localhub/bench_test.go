@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 		benchLoad()
 	case "wake":
 		benchWake()
+	case "live":
+		benchLive()
 	default:
 		os.Exit(m.Run())
 	}
@@ -74,14 +76,21 @@ func TestBench_TheHubAgainstTheFloorOfItsStore(t *testing.T) {
 	fmt.Printf("server CPU a request: floor %.0f µs, hub %.0f µs\n", floor.cpuPerRequest(), hubServer.cpuPerRequest())
 }
 
-// TestBench_AnAnswerWakesItsAgent measures from the sending of an answer until the waiting pull has returned with it.
+// TestBench_AnAnswerWakesItsAgent measures from the sending of an answer until the waiting pull has returned with it. That
+// is two requests with a Commit each, one after the other: the answer's, and that of its delivery. So the limit is two
+// requests of the floor, as it is on this machine at this hour, and the hub may take two and a half times as long.
 func TestBench_AnAnswerWakesItsAgent(t *testing.T) {
-	server := startBench(t, "hub")
+	floor, server := startBench(t, "floor"), startBench(t, "hub")
 	var w loadResult
+	before := load(t, floor, 1)
 	output(t, server, &w, "wake")
-	fmt.Printf("answer to waiting agent: p50 %.2f ms, p99 %.2f ms\n", w.P50, w.P99)
-	if w.P50 >= 3 {
-		t.Errorf("an answer reaches the waiting agent in %.2f ms at the median, want under 3", w.P50)
+	limit := before.P50 + load(t, floor, 1).P50
+	fmt.Printf("answer to waiting agent: p50 %.2f ms, p99 %.2f ms; two requests of the floor: %.2f ms\n", w.P50, w.P99, limit)
+	if w.P50 >= 2.5*limit {
+		t.Errorf("an answer reaches the waiting agent in %.2f ms at the median, want under 2.5 times the %.2f of the floor", w.P50, limit)
+	}
+	if w.P50 >= 5 {
+		t.Errorf("an answer reaches the waiting agent in %.2f ms at the median, want under 5", w.P50)
 	}
 }
 

@@ -131,6 +131,9 @@ func (f Folder) broken(name, says string) []Checkup {
 	return checks
 }
 
+// putBack is what to do about a key file that is missing or another's.
+const putBack = "put back the key file that belongs to this database, from a backup of the same time"
+
 // checkKeys opens the hub's keys.
 func (f Folder) checkKeys(ctx context.Context, store record.Store) (*keyring.Keyring, Checkup) {
 	fault := func(says, do string) (*keyring.Keyring, Checkup) {
@@ -144,8 +147,10 @@ func (f Folder) checkKeys(ctx context.Context, store record.Store) (*keyring.Key
 	switch {
 	case errors.Is(err, keyring.ErrNoKeys):
 		return fault("there are none", "start the hub, which makes them, if this is its first start; else restore the newest backup")
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, keyring.ErrWrongKey):
-		return fault(err.Error(), "put back the key file that belongs to this database, from a backup of the same time")
+	case errors.Is(err, fs.ErrNotExist):
+		return fault("there is no key file at "+f.keyFile(), putBack)
+	case errors.Is(err, keyring.ErrWrongKey):
+		return fault("they do not open with the key file "+f.keyFile(), putBack)
 	case err != nil:
 		return fault(err.Error(), "restore the newest backup into another folder")
 	case keys.Rekeying():

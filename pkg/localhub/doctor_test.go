@@ -65,7 +65,7 @@ func furnished(t *testing.T) (folder string, ids map[string]string) {
 	if invalid != nil {
 		t.Fatal(invalid)
 	}
-	_, err = s.Hub.Resolve(ctx, s.Owner, ids["answered"], body)
+	_, err = s.Hub.Resolve(ctx, s.Owner, ids["answered"], "", body)
 	must(err)
 	return folder, ids
 }

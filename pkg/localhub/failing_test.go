@@ -250,7 +250,7 @@ func (l *life) answered(url string) string {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	if _, err := l.hub.Resolve(l.t.Context(), owner, s.Ack.ID, &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
+	if _, err := l.hub.Resolve(l.t.Context(), owner, s.Ack.ID, "", &ma2h.Resolve{Resolution: ma2h.StatusDeclined}); err != nil {
 		l.t.Fatal(err)
 	}
 	return s.Ack.ID

@@ -21,7 +21,7 @@ func (f Folder) keyFile() string     { return filepath.Join(string(f), "hub.key"
 func (f Folder) ownerToken() string  { return filepath.Join(string(f), "owner.token") }
 func (f Folder) address() string     { return filepath.Join(string(f), "hub.url") }
 func (f Folder) publicURL() string   { return filepath.Join(string(f), "public.url") }
-func (f Folder) certificate() string { return filepath.Join(string(f), "hub.pem") }
+func (f Folder) certificate() string { return filepath.Join(string(f), "served.pem") }
 func (f Folder) lockFile() string    { return filepath.Join(string(f), "lock") }
 
 // DefaultFolder is $XDG_DATA_HOME/mash, or ~/.local/share/mash.

@@ -4,7 +4,6 @@ package localhub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -35,7 +34,7 @@ type Config struct {
 	Depth         *int           // open asks and tasks of one agent; nil for the default, 0 for no limit
 	Command       string         // what a person types in a shell to run mash, for hints; empty for mash
 	Version       string         // of Mash, for whoever reads the metrics
-	Metrics       string         // host:port at which the metrics are served, besides Listen; empty for none
+	Metrics       string         // host:port at which the metrics are served, and nowhere else; empty for Listen, while no stranger asks there
 
 	// Drain is how long a hub that is to end goes on to serve while it says that it is not ready, so that whatever stands
 	// before it sends it no more.
@@ -89,14 +88,14 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 			s.close()
 		}
 	}()
-	if s.listener, err = listen(c.Listen); err != nil { // before the folder, so that none is made in vain
+	if s.listener, err = listen(c.Listen, "--listen"); err != nil { // before the folder, so that none is made in vain
 		if c.Folder.Held() {
 			return nil, c.Folder.held() // by what listens there, most likely
 		}
 		return nil, err
 	}
 	if c.Metrics != "" {
-		if s.watchers, err = listen(c.Metrics); err != nil {
+		if s.watchers, err = listen(c.Metrics, "--metrics"); err != nil {
 			return nil, err
 		}
 	}
@@ -165,27 +164,6 @@ func (c Config) check() error {
 	return nil
 }
 
-// loopback says whether a listen address can be reached from this machine only.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-func listen(address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; stop what holds it, or choose another with --listen", address, errors.Unwrap(err))
-	}
-	return l, nil
-}
-
 // wire builds the hub over its adapters, and the handler over the hub.
 func (s *Server) wire(ctx context.Context, c Config) error {
 	wrapper, err := keyring.OpenFile(c.Folder.keyFile())
@@ -246,7 +224,7 @@ func (s *Server) Link(ctx context.Context, next string) (string, error) {
 func (s *Server) web(c Config) Web {
 	w := Web{
 		Hub: s.Hub, BaseURL: s.URL, Log: c.Log, Stopping: s.stopping, Draining: s.draining, Command: c.Command, Ready: s.ready, Metrics: s.metrics,
-		ShowMetrics: loopback(c.Listen) && c.PublicURL == "", // where no stranger asks
+		ShowMetrics: c.Metrics == "" && loopback(c.Listen) && c.PublicURL == "", // where no stranger asks
 	}
 	if c.PublicURL == "" { // the pages may be seen from elsewhere, where folders are nobody's business
 		w.Folder = c.Folder.named()

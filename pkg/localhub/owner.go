@@ -37,7 +37,7 @@ func (s *Server) own(ctx context.Context, name string) error {
 const ownerTokenName = "owner.token, for commands at the hub's machine"
 
 func (s *Server) newOwnerToken(ctx context.Context) error {
-	token, err := s.Hub.NewPersonToken(ctx, s.Owner, ownerTokenName)
+	token, err := s.Hub.ReplaceToken(ctx, s.Owner, ownerTokenName)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
 )
@@ -42,6 +43,37 @@ func TestALostOwnerTokenIsWrittenAnewForTheSameAccount(t *testing.T) {
 	agents, err := second.Hub.Agents(t.Context(), second.Owner)
 	if err != nil || len(agents) != 1 || second.Owner.Actor() != "human:alice" {
 		t.Errorf("after its token was lost, %s has the agents %v, %v; want human:alice with bot", second.Owner.Actor(), agents, err)
+	}
+}
+
+// TestALostOwnerTokenIsWrittenAnewBesideAnyNumberOfTokens: nothing that a person did may keep the hub from starting.
+func TestALostOwnerTokenIsWrittenAnewBesideAnyNumberOfTokens(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for round := range 2 {
+		s, err := open(t, folder, "")
+		if err != nil {
+			t.Fatalf("start %d: %v", round+1, err)
+		}
+		for err == nil { // until there is no room for more
+			_, err = s.Hub.NewPersonToken(t.Context(), s.Owner, "script")
+		}
+		_, tokens, err := s.Hub.Logins(t.Context(), s.Owner)
+		if err != nil || len(tokens) < 50 {
+			t.Fatalf("%d tokens, %v", len(tokens), err)
+		}
+		kept, err := os.ReadFile(filepath.Join(folder, "owner.token"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		credential, _ := auth.Parse(strings.TrimSpace(string(kept)))
+		if _, err := auth.For(s.Hub).Caller(t.Context(), credential); err != nil {
+			t.Errorf("start %d: owner.token is refused: %v", round+1, err)
+		}
+		s.Close()
+		if err := os.Remove(filepath.Join(folder, "owner.token")); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

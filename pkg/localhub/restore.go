@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/mash-hub/mash/pkg/keyring"
 	"github.com/mash-hub/mash/pkg/sqlitestore"
 )
 
@@ -53,11 +54,11 @@ func (r Restore) Into(ctx context.Context, to Folder) (_ *Manifest, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder: %w", err)
 	}
-	work, err := os.MkdirTemp(filepath.Dir(path), ".mash-restore-*") // mode 0700
+	work, done, err := stage(filepath.Dir(path), restoreStage)
 	if err != nil {
 		return nil, fmt.Errorf("make a place for what is restored: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	defer func() { err = errors.Join(err, done()) }()
 	m, err := extract(ctx, r.File, work)
 	if err != nil {
 		return nil, err
@@ -65,10 +66,10 @@ func (r Restore) Into(ctx context.Context, to Folder) (_ *Manifest, err error) {
 	if err := r.bringKey(work); err != nil {
 		return nil, err
 	}
-	if err := Folder(work).sound(ctx); err != nil {
+	if err := r.sound(ctx, Folder(work), m); err != nil {
 		return nil, err
 	}
-	if err := syncDir(work); err != nil {
+	if err := keyring.SyncDir(work); err != nil {
 		return nil, err
 	}
 	if err := syscall.Rename(work, path); err != nil { // over an empty folder too, which os.Rename refuses
@@ -77,7 +78,7 @@ func (r Restore) Into(ctx context.Context, to Folder) (_ *Manifest, err error) {
 		}
 		return nil, fmt.Errorf("put the folder in its place: %w", err)
 	}
-	return m, syncDir(filepath.Dir(path))
+	return m, keyring.SyncDir(filepath.Dir(path))
 }
 
 func mayRestore(to Folder) error {
@@ -107,18 +108,24 @@ func extract(ctx context.Context, file, dir string) (*Manifest, error) {
 	damaged := func(format string, args ...any) error {
 		return fmt.Errorf("cannot restore %s: %w: %s", file, ErrDamaged, fmt.Sprintf(format, args...))
 	}
+	because := func(what string, err error) error {
+		if _, ours := errors.AsType[*fs.PathError](err); ours || ctx.Err() != nil { // which says nothing about the backup
+			return fmt.Errorf("cannot restore %s: %w", file, err)
+		}
+		return damaged("%s%s", what, err)
+	}
 	zipped, err := gzip.NewReader(&whileWanted{ctx, in})
 	if err != nil {
-		return nil, damaged("%s", err)
+		return nil, because("", err)
 	}
 	from := tar.NewReader(zipped)
 	m, err := readManifest(from)
 	if err != nil {
-		return nil, damaged("%s", err)
+		return nil, because("", err)
 	}
 	for _, f := range m.Files {
 		if err := f.extract(from, dir); err != nil {
-			return nil, damaged("%s: %s", f.Name, err)
+			return nil, because(f.Name+": ", err)
 		}
 	}
 	if _, err := from.Next(); !errors.Is(err, io.EOF) {
@@ -201,7 +208,7 @@ func (r Restore) bringKey(work string) error {
 }
 
 // sound says what is wrong with a folder that is about to be put in place.
-func (f Folder) sound(ctx context.Context) error {
+func (r Restore) sound(ctx context.Context, f Folder, m *Manifest) error {
 	store, err := sqlitestore.OpenReading(f.database())
 	if err != nil {
 		return err
@@ -216,8 +223,30 @@ func (f Folder) sound(ctx context.Context) error {
 	if _, err := os.Stat(f.keyFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := f.opens(ctx); err != nil {
-		return fmt.Errorf("the key file does not open the backup: %w", err)
-	}
-	return nil
+	return r.keyError(f.opens(ctx), f, m)
 }
+
+// keyError says what is wrong with the key file. Where it was tried is gone by then, and so not named.
+func (r Restore) keyError(err error, f Folder, m *Manifest) error {
+	key := r.Key
+	if key == "" {
+		key = "of the backup itself"
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, keyring.ErrWrongKey):
+		return retold{err: err, says: fmt.Sprintf("the key file %s does not open this backup; it needs the hub.key that its hub had "+
+			"when the backup was made, on %s, before any rekey since", key, m.MadeAt.Local().Format("2006-01-02 15:04:05 MST"))}
+	}
+	return retold{err: err, says: strings.ReplaceAll(err.Error(), f.keyFile(), key)}
+}
+
+// retold is an error in other words.
+type retold struct {
+	err  error
+	says string
+}
+
+func (r retold) Error() string { return r.says }
+func (r retold) Unwrap() error { return r.err }

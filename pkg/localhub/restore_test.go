@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/mash-hub/mash/pkg/keyring"
 	"github.com/mash-hub/mash/pkg/localhub"
 )
 
@@ -180,8 +183,21 @@ func TestRestore_LooksIntoTheDatabaseAndItsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := localhub.Folder(filepath.Join(dir, "below", "to"))
-	if _, err := (localhub.Restore{File: file, Key: filepath.Join(other, "hub.key")}).Into(t.Context(), to); err == nil || to.InUse() {
-		t.Errorf("Into with the key of another hub = %v", err)
+	no := filepath.Join(dir, "no.key")
+	if err := os.WriteFile(no, []byte("no key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		filepath.Join(other, "hub.key"): "does not open this backup; it needs the hub.key that its hub had when the backup was made, on 2",
+		no:                              "is no key file of Mash, or a damaged one",
+	} {
+		_, err := localhub.Restore{File: file, Key: key}.Into(t.Context(), to)
+		if other := key != no; errors.Is(err, keyring.ErrWrongKey) != other {
+			t.Errorf("Into with another key = %v, is %q: %t, want %t", err, keyring.ErrWrongKey, !other, other)
+		}
+		if err == nil || to.InUse() || !strings.Contains(err.Error(), key+" "+want) || strings.Contains(err.Error(), ".mash-") {
+			t.Errorf("Into with another key = %v, want it to name %s and say that it %s", err, key, want)
+		}
 	}
 	if err := os.MkdirAll(string(to), 0o700); err != nil {
 		t.Fatal(err)
@@ -200,6 +216,77 @@ func TestRestore_LooksIntoTheDatabaseAndItsKey(t *testing.T) {
 	}
 	if _, err := (localhub.Restore{File: file}).Into(t.Context(), to); !errors.Is(err, localhub.ErrHeld) {
 		t.Errorf("Into a folder in use = %v, want %v", err, localhub.ErrHeld)
+	}
+}
+
+// crumbs are what a process that was killed leaves in a folder, and what only looks like it.
+func crumbs(t *testing.T, dir, kind string) (left, others string) {
+	t.Helper()
+	left, others = filepath.Join(dir, kind+"123"), filepath.Join(dir, kind+"of-2026")
+	for _, d := range []string{left, others} {
+		if err := errors.Join(os.Mkdir(d, 0o700), os.WriteFile(filepath.Join(d, "hub.key"), []byte("secret"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return left, others
+}
+
+func TestBackupAndRestore_RemoveWhatOneThatWasKilledLeft(t *testing.T) {
+	t.Parallel()
+	folder, _ := furnished(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "b")
+	for kind, work := range map[string]func() error{
+		".mash-backup-": func() error {
+			_, err := localhub.Backup{File: file}.Save(t.Context(), localhub.Folder(folder))
+			return err
+		},
+		".mash-restore-": func() error {
+			_, err := localhub.Backup{File: file + "2"}.Save(t.Context(), localhub.Folder(folder))
+			if err == nil {
+				_, err = localhub.Restore{File: file + "2"}.Into(t.Context(), localhub.Folder(filepath.Join(dir, "to")))
+			}
+			return err
+		},
+	} {
+		left, others := crumbs(t, dir, kind)
+		held, err := os.Open(left)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_EX), work()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(left); err != nil {
+			t.Errorf("%s is gone, and somebody worked in it: %v", left, err)
+		}
+		_ = held.Close()
+		file += "-again"
+		_ = os.RemoveAll(filepath.Join(dir, "to"))
+		if err := work(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", left, err)
+		}
+		if _, err := os.Stat(others); err != nil {
+			t.Errorf("%s is gone, and is not ours: %v", others, err)
+		}
+	}
+}
+
+// TestBackup_WithoutKeyHasItNowhereForAMoment looks into the place where the backup is made.
+func TestBackup_WithoutKeyHasItNowhereForAMoment(t *testing.T) {
+	t.Parallel()
+	folder, _ := furnished(t)
+	for without, want := range map[bool]int{true: 1, false: 2} {
+		dir := t.TempDir()
+		if err := (localhub.Backup{WithoutKey: without}).Stage(t.Context(), localhub.Folder(folder), localhub.Folder(dir)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadDir(dir); err != nil || len(got) != want {
+			t.Errorf("without key %t: %v, %v, want %d files", without, got, err, want)
+		}
 	}
 }
 

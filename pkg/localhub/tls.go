@@ -60,8 +60,12 @@ func (c *certificate) load() error {
 	} else if now.Before(leaf.NotBefore) {
 		return fmt.Errorf("the certificate in %s is not valid before %s; is the clock right?", c.certFile, leaf.NotBefore.Format(time.DateTime))
 	}
+	if err := c.note(pair.Certificate); err != nil {
+		c.stamps = [2]stamp{} // to be tried again
+		return err
+	}
 	c.current = &pair
-	return c.note(pair.Certificate)
+	return nil
 }
 
 // explain says which of the files is not what it should be.

@@ -9,11 +9,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -88,6 +90,9 @@ func TestACertificateThatWillNotDoIsRefusedInASentence(t *testing.T) {
 		"is no address that people could open":            {Listen: ":0", TLSCert: cert, TLSKey: key},
 		"wants --public-url too":                          {BehindProxy: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		"is everybody":                                    {BehindProxy: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}, PublicURL: "https://hub.example"},
+		"0.0.0.0/1 is everybody":                          {BehindProxy: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/1"), netip.MustParsePrefix("128.0.0.0/1")}, PublicURL: "https://hub.example"},
+		"--public-url http://hub.example is plain http":   {PublicURL: "http://hub.example"},
+		"localhost.hub.example is plain http":             {PublicURL: "http://localhost.hub.example"},
 		"can be reached from outside":                     {Listen: "0.0.0.0:0"},
 		"--conformance asks nobody who they are":          {Listen: "0.0.0.0:0", Conformance: true, TLSCert: cert, TLSKey: key, PublicURL: "https://hub.example"},
 		"--allow-callback lets callbacks reach this mach": {Listen: "0.0.0.0:0", AllowCallback: []string{"x:1"}, TLSCert: cert, TLSKey: key, PublicURL: "https://hub.example"},
@@ -107,6 +112,40 @@ func TestACertificateThatWillNotDoIsRefusedInASentence(t *testing.T) {
 			t.Errorf("%q: a folder was made in vain", want)
 		}
 	}
+}
+
+func TestACertificateInTheDataFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	cert, key := pair(t, 1, later)
+	folder := t.TempDir()
+	inside, below, link := filepath.Join(folder, "hub.pem"), filepath.Join(folder, "tls", "key.pem"), filepath.Join(t.TempDir(), "key.pem")
+	write(t, inside, read(t, cert))
+	if err := errors.Join(os.Mkdir(filepath.Join(folder, "tls"), 0o700), os.Symlink(below, link)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, below, read(t, key))
+	for _, c := range []struct{ cert, key, says string }{
+		{inside, key, "--tls-cert names " + inside}, {folder + "/tls/../hub.pem", key, "--tls-cert names "},
+		{cert, below, "--tls-key names " + below}, {cert, link, "--tls-key names " + link},
+	} {
+		s, err := Open(t.Context(), Config{Folder: Folder(folder), Listen: "127.0.0.1:0", TLSCert: c.cert, TLSKey: c.key})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "move it to a folder beside it") {
+			t.Errorf("Open with %s and %s = %v, want %q", c.cert, c.key, err, c.says)
+		}
+	}
+	if got := read(t, inside); string(got) != string(read(t, cert)) {
+		t.Error("the certificate in the folder was written over")
+	}
+	beside := Config{Folder: Folder(folder), Listen: "127.0.0.1:0", TLSCert: folder + "-cert.pem", TLSKey: key}
+	write(t, beside.TLSCert, read(t, cert))
+	s, err := Open(t.Context(), beside)
+	if err != nil {
+		t.Fatalf("Open with a certificate beside the folder = %v", err)
+	}
+	s.Close()
 }
 
 // serveTLS runs a hub under a certificate.
@@ -169,6 +208,11 @@ func TestAHubUnderTLSIsReachedFromItsMachineAndBelowItsPath(t *testing.T) {
 		if !strings.Contains(string(body), `action="/mash/signin"`) {
 			t.Errorf("the form does not lead below /mash: %s", body)
 		}
+	}
+	counts := httptest.NewRecorder()
+	s.metrics.Handler().ServeHTTP(counts, httptest.NewRequest("GET", "/metrics", nil))
+	if want := `duration_seconds_count{endpoint="me",status="401"} 2`; !strings.Contains(counts.Body.String(), want) {
+		t.Errorf("the metrics have no %s", want)
 	}
 	link, err := s.Link(t.Context(), "")
 	if err != nil || !strings.HasPrefix(link, "https://hub.example/mash/in/") {

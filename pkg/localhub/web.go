@@ -69,7 +69,7 @@ func (w Web) mount() http.Handler {
 	for _, path := range httpapi.Paths() {
 		httpapi.Mount(mux, path, v1)
 	}
-	base := basePath(w.BaseURL)
+	base := httpapi.BasePath(w.BaseURL)
 	pages := inbox.New(inbox.Config{
 		Hub: control.Hub, Log: w.Log, Secure: strings.HasPrefix(w.BaseURL, "https:"), Base: base, Stream: true,
 		Stopping: w.Stopping, Command: w.Command, Folder: w.Folder,
@@ -82,8 +82,8 @@ func (w Web) mount() http.Handler {
 		mux.Handle("GET /metrics", w.Metrics.Handler())
 	}
 	if w.NewStore == nil {
-		return httpapi.Unclean(inbox.Below(base, mux), w.Log)
+		return httpapi.Unclean(httpapi.Below(base, mux), w.Log)
 	}
 	httpapi.Mount(mux, controlapi.Prefix, control.Handler())
-	return control.Wrap(httpapi.Unclean(inbox.Below(base, mux), w.Log))
+	return control.Wrap(httpapi.Unclean(httpapi.Below(base, mux), w.Log))
 }

@@ -2,6 +2,7 @@ package ma2h
 
 import (
 	"encoding/json"
+	"net/url"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -13,16 +14,18 @@ import (
 const (
 	maxSchemaParts  = 5_000      // JSON values of a schema, each counted as often as references lead to it
 	maxPatternSteps = 20_000     // instructions of all its patterns, counted likewise
+	maxSchemaText   = 1 << 20    // bytes of its texts and names, counted likewise: a page shows them that often
 	maxAnswerWork   = 1_000_000  // parts of the schema times values of the answer
 	maxPatternWork  = 50_000_000 // steps of patterns times bytes of the answer
 )
 
 // cost is what a part of a schema takes to be held against one value.
-type cost struct{ parts, steps int }
+type cost struct{ parts, steps, text int }
 
 func (c *cost) add(d cost) {
 	c.parts = min(c.parts+d.parts, maxSchemaParts+1)
 	c.steps = min(c.steps+d.steps, maxPatternSteps+1)
+	c.text = min(c.text+d.text, maxSchemaText+1)
 }
 
 // schemaCost works out the cost of a schema. The error says what in it cannot be bounded.
@@ -32,12 +35,17 @@ func schemaCost(root any) (cost, *Error) {
 	if err != nil {
 		return c, err
 	}
-	if c.parts > maxSchemaParts || c.steps > maxPatternSteps {
+	if c.parts > maxSchemaParts || c.steps > maxPatternSteps || c.text > maxSchemaText {
 		return c, FieldErrorf(CodeInvalidField, "/request/schema",
 			"The schema is too large or its patterns are too long for a form; make it smaller.")
 	}
 	return c, nil
 }
+
+// elsewhere are the keywords that make a reference lead to what a pointer does not name. In the oldest dialect $id was id.
+var elsewhere = map[string]bool{"$id": true, "$anchor": true, "$dynamicAnchor": true, "$dynamicRef": true, "$recursiveRef": true}
+
+const draft4 = "http://json-schema.org/draft-04/schema"
 
 // meter walks a schema. References are followed once each and remembered.
 type meter struct {
@@ -46,9 +54,20 @@ type meter struct {
 	open  map[string]bool // references being followed
 }
 
+// dialect is what the schema says that it is written in.
+func (m *meter) dialect() string {
+	root, _ := m.root.(map[string]any)
+	name, _ := root["$schema"].(string)
+	return strings.TrimSuffix(strings.Replace(name, "https:", "http:", 1), "#")
+}
+
 func (m *meter) value(v any, at string) (cost, *Error) {
 	c := cost{parts: 1}
 	switch v := v.(type) {
+	case string:
+		c.text = len(v)
+	case json.Number:
+		c.text = len(v)
 	case []any:
 		for i, e := range v {
 			d, err := m.value(e, at+"/"+strconv.Itoa(i))
@@ -63,6 +82,7 @@ func (m *meter) value(v any, at string) (cost, *Error) {
 			if err != nil {
 				return c, err
 			}
+			d.text += len(name)
 			c.add(d)
 		}
 	}
@@ -76,9 +96,12 @@ func (m *meter) member(name string, v any, at string) (cost, *Error) {
 	switch {
 	case name == "$ref" && isText:
 		return m.reference(text, at)
-	case isText && (name == "$dynamicRef" || name == "$recursiveRef" || name == "$anchor" || name == "$dynamicAnchor" || name == "$id"):
+	case isText && (elsewhere[name] || name == "id" && m.dialect() == draft4):
 		return cost{}, FieldErrorf(CodeInvalidField, "/request/schema"+at,
 			"A form's schema cannot have %s; refer by $ref to #/$defs/….", name)
+	case isText && name == "$schema" && at != "/$schema":
+		return cost{}, FieldErrorf(CodeInvalidField, "/request/schema"+at,
+			"A form's schema is of one dialect; name it at its root, or not at all.")
 	case name == "pattern" && isText:
 		return patternCost(text), nil
 	}
@@ -93,10 +116,14 @@ func (m *meter) member(name string, v any, at string) (cost, *Error) {
 
 // reference is the cost of what a $ref leads to, within the schema.
 func (m *meter) reference(ref, at string) (cost, *Error) {
-	pointer, local := strings.CutPrefix(ref, "#")
-	target, found := resolvePointer(m.root, pointer)
+	tokens, local := LocalRef(ref)
+	target, found := follow(m.root, tokens)
 	if !local || !found {
 		return cost{}, FieldErrorf(CodeInvalidField, "/request/schema"+at, "The $ref leads nowhere in the schema; refer to #/$defs/….")
+	}
+	pointer := ""
+	for _, t := range tokens {
+		pointer = Pointer(pointer, t)
 	}
 	if c, ok := m.known[pointer]; ok {
 		return c, nil
@@ -124,16 +151,32 @@ func patternCost(pattern string) cost {
 	return cost{parts: 1, steps: len(prog.Inst)}
 }
 
-// resolvePointer follows a JSON Pointer, possibly percent-encoded, to a value.
-func resolvePointer(v any, pointer string) (any, bool) {
-	if pointer == "" {
-		return v, true
-	}
-	if pointer[0] != '/' {
+// LocalRef returns the tokens of the JSON Pointer of a $ref that stays within its document, such as #/$defs/API%20key, as
+// validators read it: percent-encoding first, then ~0 and ~1. The whole document has none. ok is false for any other text.
+func LocalRef(ref string) (tokens []string, ok bool) {
+	fragment, ok := strings.CutPrefix(ref, "#")
+	pointer, err := url.PathUnescape(fragment)
+	if !ok || err != nil {
 		return nil, false
 	}
-	for _, token := range strings.Split(pointer[1:], "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	if pointer == "" {
+		return nil, true
+	}
+	if pointer[0] != '/' {
+		return nil, false // an anchor
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(token), "~") {
+			return nil, false
+		}
+		tokens = append(tokens, strings.NewReplacer("~0", "~", "~1", "/").Replace(token))
+	}
+	return tokens, true
+}
+
+// follow returns the value to which the tokens of a pointer lead.
+func follow(v any, tokens []string) (any, bool) {
+	for _, token := range tokens {
 		switch w := v.(type) {
 		case map[string]any:
 			next, ok := w[token]

@@ -20,6 +20,28 @@ func doubling(n int, keyword, leaf string) string {
 	return b.String()
 }
 
+// disguised is a schema whose references double, spelled so that whoever does not decode them finds harmless namesakes.
+func disguised(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"properties":{"a":{"$ref":"#/$defs/%6c0"}},"$defs":{`)
+	for i := range n {
+		fmt.Fprintf(&b, `"l%d":{"allOf":[{"$ref":"#/$defs/%%6c%d"},{"$ref":"#/$defs/%%6c%d"}]},"%%6c%d":{"type":"string"},`, i, i+1, i+1, i)
+	}
+	fmt.Fprintf(&b, `"l%d":{"type":"string"},"%%6c%d":{"type":"string"}}}`, n, n)
+	return b.String()
+}
+
+// disguisedByID is one whose references double below an id, by which they lead elsewhere than they seem to.
+func disguisedByID(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"$schema":"DIALECT","properties":{"a":{"id":"http://x/y","$ref":"#/definitions/l0"}},"definitions":{`)
+	for i := range n {
+		fmt.Fprintf(&b, `"l%d":{"allOf":[{"$ref":"#/definitions/l%d"},{"$ref":"#/definitions/l%d"}]},`, i, i+1, i+1)
+	}
+	fmt.Fprintf(&b, `"l%d":{"type":"number"}}}`, n)
+	return b.String()
+}
+
 func repeated(n int, each func(int) string) string {
 	parts := make([]string, n)
 	for i := range parts {
@@ -33,14 +55,22 @@ func TestNoSchemaTakesLong(t *testing.T) {
 	t.Parallel()
 	long := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`
 	for name, c := range map[string]struct{ schema, answer string }{
-		"references that double":      {doubling(30, "allOf", "string"), `{"a":"x"}`},
-		"references that fail double": {doubling(40, "anyOf", "number"), `{"a":"x"}`},
-		"a reference to itself":       {`{"properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":{}}}`},
-		"itself by two ways":          {`{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`, strings.Repeat(`{"a":`, 40) + "{}" + strings.Repeat("}", 40)},
-		"a dynamic reference":         {`{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"}}}`, `{"a":{}}`},
-		"a long pattern":              {`{"properties":{"a":{"pattern":"(x?){1000}$"}}}`, long},
-		"a pattern of many ways":      {`{"properties":{"a":{"pattern":"(.*x?){990}y"}}}`, long},
-		"many patterns":               {`{"properties":{"a":{"pattern":"` + strings.ReplaceAll(repeated(200, func(int) string { return "a{1,1000}b" }), ",", "|") + `"}}}`, long},
+		"references that double":                  {doubling(30, "allOf", "string"), `{"a":"x"}`},
+		"references that fail double":             {doubling(40, "anyOf", "number"), `{"a":"x"}`},
+		"a reference to itself":                   {`{"properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":{}}}`},
+		"itself by two ways":                      {`{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`, strings.Repeat(`{"a":`, 40) + "{}" + strings.Repeat("}", 40)},
+		"references that double, disguised":       {disguised(60), `{"a":"x"}`},
+		"references that double beside an old id": {strings.Replace(disguisedByID(40), "DIALECT", "http://json-schema.org/draft-04/schema#", 1), `{"a":"x"}`},
+		"references that double in a part of an old dialect": {
+			`{"properties":{"a":{"$schema":"http://json-schema.org/draft-04/schema#","id":"x","$ref":"#/definitions/l0"}},` +
+				strings.TrimPrefix(disguisedByID(40), `{"$schema":"DIALECT","properties":{"a":{"id":"http://x/y","$ref":"#/definitions/l0"}},`),
+			`{"a":"x"}`,
+		},
+		"a dialect that is the schema itself": {`{"$schema":"mem:///request/schema","properties":{"a":{"type":"string"}}}`, `{"a":"x"}`},
+		"a dynamic reference":                 {`{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"}}}`, `{"a":{}}`},
+		"a long pattern":                      {`{"properties":{"a":{"pattern":"(x?){1000}$"}}}`, long},
+		"a pattern of many ways":              {`{"properties":{"a":{"pattern":"(.*x?){990}y"}}}`, long},
+		"many patterns":                       {`{"properties":{"a":{"pattern":"` + strings.ReplaceAll(repeated(200, func(int) string { return "a{1,1000}b" }), ",", "|") + `"}}}`, long},
 		"many patterns of names": {
 			`{"properties":{"a":{}},"patternProperties":{` + repeated(3000, func(i int) string { return fmt.Sprintf(`"n%d":{}`, i) }) + `}}`,
 			`{` + repeated(2500, func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}`,
@@ -84,5 +114,56 @@ func TestFormsAreFarBelowTheBounds(t *testing.T) {
 	}
 	if err != nil {
 		t.Errorf("a form of 200 fields = %v, want it taken", err)
+	}
+}
+
+func TestReferencesAreReadAsTheyAreEncoded(t *testing.T) {
+	t.Parallel()
+	for _, ref := range []string{"#/$defs/API%20key", "#/%24defs/API%20key", "#/$defs/API key"} {
+		s, err := ma2h.CompileAnswerSchema([]byte(`{"properties":{"a":{"$ref":"` + ref + `"}},"$defs":{"API key":{"type":"string"}}}`))
+		if err != nil {
+			t.Errorf("%s: %v", ref, err)
+			continue
+		}
+		if s.Check([]byte(`{"a":"x"}`), "") != nil || s.Check([]byte(`{"a":1}`), "") == nil {
+			t.Errorf("%s leads elsewhere", ref)
+		}
+	}
+	s, err := ma2h.CompileAnswerSchema([]byte(`{"properties":{"a":{"$ref":"#/$defs/a~1b~01%25"}},"$defs":{"a/b~1%":{"type":"string"}}}`))
+	if err != nil || s.Check([]byte(`{"a":1}`), "") == nil {
+		t.Errorf("a name of every kind of escape: %v", err)
+	}
+	for _, ref := range []string{"#/$defs/%zz", "#x", "x#/$defs/x", "#/$defs/~", "#/$defs/nowhere", "#/$defs/x/type/0"} {
+		if _, err := ma2h.CompileAnswerSchema([]byte(`{"properties":{"a":{"$ref":"` + ref + `"}},"$defs":{"x":{"type":"string"}}}`)); err == nil {
+			t.Errorf("%s is taken", ref)
+		}
+	}
+}
+
+func TestAnOldDialectIsReadAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	s, err := ma2h.CompileAnswerSchema([]byte(`{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"id":{"maximum":5,"exclusiveMaximum":true}}}`))
+	if err != nil || s.Check([]byte(`{"id":4}`), "") != nil || s.Check([]byte(`{"id":5}`), "") == nil {
+		t.Errorf("draft-04 with a property that is called id: %v", err)
+	}
+}
+
+// A page shows a text as often as references lead to it.
+func TestReferencesDoNotMultiplyTexts(t *testing.T) {
+	t.Parallel()
+	schema := func(n int, of string) string {
+		return `{"properties":{` + repeated(n, func(i int) string { return fmt.Sprintf(`"p%d":{"$ref":"#/$defs/d"}`, i) }) + `},"$defs":{"d":` + of + `}}`
+	}
+	long := strings.Repeat("x", 20_000)
+	for name, of := range map[string]string{
+		"description": `{"description":"` + long + `"}`, "default": `{"default":["` + long + `"]}`, "name": `{"properties":{"` + long + `":{}}}`,
+		"pattern": `{"pattern":"a","title":"` + long + `"}`,
+	} {
+		if _, err := ma2h.CompileAnswerSchema([]byte(schema(800, of))); err == nil || err.Field != "/request/schema" {
+			t.Errorf("%s: 800 references to a text of 20 kB: %v, want a refusal", name, err)
+		}
+		if _, err := ma2h.CompileAnswerSchema([]byte(schema(20, of))); err != nil {
+			t.Errorf("%s: 20 references to it: %v", name, err)
+		}
 	}
 }

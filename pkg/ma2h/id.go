@@ -47,12 +47,16 @@ func MessageTail(id string) (string, bool) {
 			return "", false
 		}
 		tail = tail[:TailLength]
-		return tail, isTail(tail)
+		return tail, Minted(tail, TailLength)
 	}
 	return "", false
 }
 
-func isTail(s string) bool {
+// Minted says whether s has the form of n characters of Tail.
+func Minted(s string, n int) bool {
+	if len(s) != n {
+		return false
+	}
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') {
 			return false

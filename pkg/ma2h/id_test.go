@@ -68,3 +68,15 @@ func TestMessageTail(t *testing.T) {
 		t.Errorf("MessageTail(%q) = %q, %t, want the rest of it", id, got, ok)
 	}
 }
+
+func TestMintedIsOfOneLengthAndAlphabet(t *testing.T) {
+	t.Parallel()
+	tail := ma2h.NewTail()
+	for s, want := range map[string]bool{
+		tail: true, "": false, tail[1:]: false, tail + "0": false, "A" + tail[1:]: false, "_" + tail[1:]: false, "é" + tail[2:]: false,
+	} {
+		if got := ma2h.Minted(s, ma2h.TailLength); got != want {
+			t.Errorf("Minted(%q) = %t, want %t", s, got, want)
+		}
+	}
+}

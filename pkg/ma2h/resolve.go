@@ -155,8 +155,12 @@ func ReadAckRequest(body []byte, l Limits) (*AckRequest, *Error) {
 	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, Errorf(CodeValidationError, "The body does not have the shape of an ack.")
 	}
-	if len(a.Note) > l.NoteBytes {
-		return nil, FieldErrorf(CodeInvalidField, "/note", "The note has %d bytes, and at most %d are taken.", len(a.Note), l.NoteBytes)
+	return &a, checkNote(a.Note, l)
+}
+
+func checkNote(note string, l Limits) *Error {
+	if len(note) > l.NoteBytes {
+		return FieldErrorf(CodeInvalidField, "/note", "The note has %d bytes, and at most %d are taken.", len(note), l.NoteBytes)
 	}
-	return &a, nil
+	return nil
 }

@@ -24,9 +24,13 @@ const (
 // Track is a state of a delivery track (spec §14.2).
 type Track string
 
-// The states of the response track of an ask or task. An answer not yet seen by the agent has none of them.
+// The states of the response track of an ask or task, and of the mailbox track of a directive or an addressed message. An
+// answer not yet seen by the agent has none of them.
 const (
-	TrackDeliveredToAgent Track = "delivered-to-agent"
+	TrackDeliveredToAgent Track = "delivered-to-agent" // of a response
+	TrackQueued           Track = "queued"             // of mail
+	TrackDelivered        Track = "delivered"          // of mail
+	TrackBounced          Track = "bounced"            // of mail
 	TrackAcknowledged     Track = "acknowledged"
 	TrackExpired          Track = "expired"
 )

@@ -147,15 +147,19 @@ func (e *Envelope) sizes(l Limits) *Error {
 		return FieldErrorf(CodeInvalidField, "", "The message has %d bytes, and at most %d are taken; shorten it, or send a link.",
 			len(e.raw), l.EnvelopeBytes)
 	}
-	if len(e.Message.Context) > l.Parts {
-		return FieldErrorf(CodeInvalidField, "/context", "The context has %d parts, and at most %d are taken.",
-			len(e.Message.Context), l.Parts)
+	return partSizes(e.members["context"], len(e.Message.Context), l)
+}
+
+// partSizes bounds a context of n parts, which may be absent (spec §8.6).
+func partSizes(context jsontext.Value, n int, l Limits) *Error {
+	if n > l.Parts {
+		return FieldErrorf(CodeInvalidField, "/context", "The context has %d parts, and at most %d are taken.", n, l.Parts)
 	}
-	if len(e.raw) <= l.PartBytes {
+	if len(context) <= l.PartBytes {
 		return nil
 	}
 	var parts []jsontext.Value
-	if err := json.Unmarshal(e.members["context"], &parts); err != nil {
+	if err := json.Unmarshal(context, &parts); err != nil {
 		return nil //nolint:nilerr // no context, so no part that is too large
 	}
 	for i, p := range parts {
@@ -201,10 +205,16 @@ func (r *Request) HasDefault() bool {
 
 // CheckExpiry refuses a message whose expires_at is not after now, and returns the time, zero for none (spec §4).
 func (m *Message) CheckExpiry(now time.Time) (time.Time, *Error) {
-	if m.ExpiresAt == "" {
+	return CheckExpiry(m.ExpiresAt, now)
+}
+
+// CheckExpiry returns the time of an expires_at, zero for none; one that is not in the future is invalid_field (spec §4,
+// §13.1).
+func CheckExpiry(expiresAt string, now time.Time) (time.Time, *Error) {
+	if expiresAt == "" {
 		return time.Time{}, nil
 	}
-	t, ok := ParseTime(m.ExpiresAt)
+	t, ok := ParseTime(expiresAt)
 	if !ok || !t.After(now) {
 		return time.Time{}, FieldErrorf(CodeInvalidField, "/expires_at",
 			"expires_at is not in the future; by this hub's clock it is %s.", FormatTime(now))

@@ -21,7 +21,7 @@ func (s *server) callbacksOf(bot *caller) {
 		shows("/host", "callback.example:8443", "/proof", "person", "/by", s.owner.actor)
 	s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": "env:NEXT"}).is(http.StatusCreated).shows("/ref", "env:NEXT")
 	s.owner.call(endpoint.SecretAdd, doc{"agent": bot.id, "ref": "env:NEXT", "value": "a-secret-of-mine"}).is(http.StatusCreated).lacks("/value")
-	read := s.owner.call(endpoint.AgentRead, nil, bot.id).is(http.StatusOK).shows("/id", bot.id)
+	read := s.owner.readAgent(bot.id).is(http.StatusOK).shows("/id", bot.id)
 	secrets, _ := read.at("/secrets").([]any)
 	if len(secrets) != 3 || lookUp(secrets[1], "/until") != lookUp(secrets[2], "/from") || lookUp(secrets[2], "/state") != "next" {
 		s.t.Errorf("the secrets are %v, want one of the agent's, and one that another will replace", secrets)
@@ -29,7 +29,7 @@ func (s *server) callbacksOf(bot *caller) {
 	s.owner.call(endpoint.SecretUse, doc{"agent": bot.id, "ref": "env:NEXT"}).is(http.StatusNoContent)
 	s.owner.call(endpoint.SecretRemove, doc{"agent": bot.id, "ref": "env:NEXT"}).is(http.StatusNoContent)
 	s.owner.call(endpoint.HostUnbind, doc{"agent": bot.id, "host": "callback.example:8443"}).is(http.StatusNoContent)
-	read = s.owner.call(endpoint.AgentRead, nil, bot.id).is(http.StatusOK)
+	read = s.owner.readAgent(bot.id).is(http.StatusOK)
 	same(s.t, "what is left", []any{read.at("/hosts"), read.at("/secret_refs")}, []any{[]any{}, []any{hub.PushSecretRef}})
 
 	in := s.callback(404, 200)

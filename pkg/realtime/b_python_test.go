@@ -170,6 +170,11 @@ func (s *server) refusesWhatWasChanged(interpreter string, push given) {
 	if len(names) < 10 {
 		s.t.Errorf("%d ways to change a push, want at least ten", len(names))
 	}
+	s.allRefused(interpreter, names, changed)
+}
+
+func (s *server) allRefused(interpreter string, names []string, changed []given) {
+	s.t.Helper()
 	for i, why := range verdicts(s.t, interpreter, changed...) {
 		if why == "" {
 			s.t.Errorf("a push is taken after somebody changed %s", names[i])

@@ -14,15 +14,15 @@ import (
 
 // quickButton is the button of an option in the row of a message.
 func quickButton(id string, option int) string {
-	return fmt.Sprintf(`form[action="/inbox/%s"] button[value="option:%d"]`, id, option)
+	return fmt.Sprintf(`form[action$="/inbox/%s"] button[value="option:%d"]`, id, option)
 }
 
 // rowLink is the link of a message's row.
-func rowLink(id string) string { return fmt.Sprintf(`.rows a[href="/inbox/%s"]`, id) }
+func rowLink(id string) string { return fmt.Sprintf(`.rows a[href$="/inbox/%s"]`, id) }
 
 // TestBrowser_L3_OneClickInTheListAnswersWithoutScript: one click from the list, and no page of the message in between.
 func TestBrowser_L3_OneClickInTheListAnswersWithoutScript(t *testing.T) {
-	onEngines(t, func(s *server) {
+	onPages(t, func(s *server) {
 		bot := s.agent("bot")
 		id := bot.accepted(s.ask(choose))
 		s.until("it is listed", func() bool { return s.waits(id) })
@@ -40,7 +40,7 @@ func TestBrowser_L3_OneClickInTheListAnswersWithoutScript(t *testing.T) {
 
 // TestBrowser_L7_TheKeyboardReachesARow: by the Tab key alone, which shows where one is.
 func TestBrowser_L7_TheKeyboardReachesARow(t *testing.T) {
-	onEngines(t, func(s *server) {
+	onPages(t, func(s *server) {
 		id := s.agent("bot").accepted(s.ask(choose))
 		s.until("it is listed", func() bool { return s.waits(id) })
 		w := s.window(desktop)
@@ -65,7 +65,7 @@ func TestBrowser_L7_TheKeyboardReachesARow(t *testing.T) {
 
 // TestBrowser_L3_OneTapInTheListAnswers: with scripts not even the page changes; pressed twice, it is answered once.
 func TestBrowser_L3_OneTapInTheListAnswers(t *testing.T) {
-	onEngines(t, func(s *server) {
+	onPages(t, func(s *server) {
 		bot := s.agent("bot")
 		w := s.inboxes(1, phone)[0]
 		id := bot.accepted(s.ask(choose))
@@ -94,7 +94,7 @@ func TestBrowser_L3_OneTapInTheListAnswers(t *testing.T) {
 func TestBrowser_L11_OwnWordsAndDeclineFromTheList(t *testing.T) {
 	for _, v := range []view{phone, phone.withoutScript()} {
 		t.Run(v.String(), func(t *testing.T) {
-			onEngines(t, func(s *server) {
+			onPages(t, func(s *server) {
 				bot := s.agent("bot")
 				edit := set("/request/permissions", doc{"allow_edit": true})
 				words, no := bot.accepted(s.ask(choose, edit)), bot.accepted(s.ask(choose))
@@ -127,7 +127,7 @@ func TestBrowser_L11_OwnWordsAndDeclineFromTheList(t *testing.T) {
 // TestBrowser_L6_EverythingToDecideIsOnThePhone: question, context and every option, without sideways scrolling, each
 // option at least 44 px high and within the window.
 func TestBrowser_L6_EverythingToDecideIsOnThePhone(t *testing.T) {
-	onEngines(t, func(s *server) {
+	onPages(t, func(s *server) {
 		id := s.agent("bot").accepted(s.ask(sampleShip, set("/request/options", []doc{
 			{"value": "ship", "label": "Ship now"}, {"value": "hold", "label": "Hold"}, {"value": "ask", "label": "Ask " + strings.Repeat("somebody else ", 8)},
 		})))

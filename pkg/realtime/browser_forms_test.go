@@ -3,6 +3,7 @@
 package realtime_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -184,10 +185,7 @@ func agentScenes() []scene {
 func (s *server) sampleAgentPath(b *browser, name string) string {
 	s.t.Helper()
 	page := string(b.page("/agents").is(http.StatusOK).body)
-	i := strings.Index(page, ">"+name+"<")
-	if s.shared {
-		i = strings.Index(page, ">"+strings.ReplaceAll(name, "/", "-"))
-	}
+	i := strings.Index(page, ">"+cmp.Or(s.samples[name], name)+"<")
 	if i < 0 {
 		s.t.Fatalf("no agent %s on the page", name)
 	}

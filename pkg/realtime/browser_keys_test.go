@@ -3,7 +3,6 @@
 package realtime_test
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -34,7 +33,7 @@ func (c *caller) ended(id, status string) *answer {
 
 // TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk: from the list, by the keyboard and nothing else.
 func TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk(t *testing.T) {
-	onEngines(t, func(s *server) {
+	onPages(t, func(s *server) {
 		bot := s.agent("bot")
 		w := s.inboxes(1, desktop)[0]
 
@@ -74,11 +73,11 @@ func TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk(t *testing.T) {
 			w.press("x")
 			w.press(kb.Escape)
 			w.press(kb.Enter) // which opens the message, as the row has the focus
-			w.see("the message is open", fmt.Sprintf("location.pathname === '/inbox/%s'", id))
+			w.seePage("/inbox/" + id)
 			s.read(id).shows("/status", "open")
 			w.isLive()
 			w.press("u")
-			w.see("the list is back", "location.pathname === '/inbox'")
+			w.seePage("/inbox")
 			w.isLive()
 			s.owner.answers(id, "ship").is(http.StatusOK)
 		})
@@ -86,14 +85,14 @@ func TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk(t *testing.T) {
 			id := bot.accepted(s.ask(fillIn))
 			w.keyedTo(id)
 			w.press("o")
-			w.see("the message is open", fmt.Sprintf("location.pathname === '/inbox/%s'", id))
+			w.seePage("/inbox/" + id)
 			w.isLive()
 			w.press("e") // to the first field
 			w.press("because")
 			w.tabTo("button[value=send]")
 			w.press(kb.Enter)
 			bot.ended(id, "answered").shows("/response/response/value", doc{"reason": "because"})
-			w.see("the list is back", "location.pathname === '/inbox'")
+			w.seePage("/inbox")
 			w.isLive()
 		})
 		s.run("a long choice", func() {
@@ -101,18 +100,18 @@ func TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk(t *testing.T) {
 			w.keyedTo(id)
 			w.press("1") // the row has no options to press
 			w.press("o")
-			w.see("the message is open", fmt.Sprintf("location.pathname === '/inbox/%s'", id))
+			w.seePage("/inbox/" + id)
 			w.isLive()
 			w.press("2")
 			bot.ended(id, "answered").shows("/response/response/value", "tue")
-			w.see("the list is back", "location.pathname === '/inbox'")
+			w.seePage("/inbox")
 			w.isLive()
 		})
 		s.run("a task", func() {
 			id := bot.accepted(s.task(set("/action/checklist", []doc{{"text": "one"}})))
 			w.keyedTo(id)
 			w.press(kb.Enter)
-			w.see("the message is open", fmt.Sprintf("location.pathname === '/inbox/%s'", id))
+			w.seePage("/inbox/" + id)
 			w.isLive()
 			w.tabTo("input[type=checkbox]")
 			w.press(" ")
@@ -141,7 +140,7 @@ func (w *window) tabTo(css string) {
 // TestBrowser_L7_KeysDoNothingByAccident: not with a modifier, not while typing, not twice, and not to a row that has just
 // come to be the one meant.
 func TestBrowser_L7_KeysDoNothingByAccident(t *testing.T) {
-	onEngines(t, func(s *server) {
+	onPages(t, func(s *server) {
 		bot := s.agent("bot")
 		w := s.inboxes(1, desktop)[0]
 		first, second := bot.accepted(s.ask(lasting, choose)), bot.accepted(s.ask(lasting, choose))

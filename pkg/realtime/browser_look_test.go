@@ -40,7 +40,6 @@ type fault struct {
 // finds nothing; and what it does not look for: no page scrolls sideways, no target is smaller than 44 px, no text than 14,
 // nothing that can be used is without a name.
 func TestBrowser_L6_L16_EveryPageIsForEverybody(t *testing.T) {
-	t.Parallel()
 	onScenes(t, func(s *server, sc scene) {
 		path := sc.set(s)
 		w := s.window(desktop)

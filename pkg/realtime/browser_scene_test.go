@@ -81,6 +81,15 @@ func inboxScenes() []scene {
 		{name: "inbox-empty", route: "/inbox", set: func(*server) string { return "/inbox" }},
 		{name: "inbox-from-root", route: "/{$}", set: func(*server) string { return "/" }},
 		{name: "inbox-from-slash", route: "/inbox/{$}", set: func(*server) string { return "/inbox/" }},
+		{name: "inbox-second-part", set: func(s *server) string {
+			for _, name := range []string{"crm-clerk", "bookkeeper"} {
+				bot := s.sampleAgent(name)
+				for range 26 {
+					bot.accepted(s.ask(choose))
+				}
+			}
+			return "/inbox?from=50"
+		}},
 		{name: "inbox-others", route: "/inbox", set: func(s *server) string {
 			bot := s.sampleAgent("crm-clerk")
 			bot.accepted(s.ask(lasting, set("/title", "May I merge the two records?"),
@@ -158,12 +167,19 @@ func keysScenes() []scene {
 	}
 }
 
-// onScenes runs a test on every scene, each on a hub of its own where hubs can be had.
+// onScenes runs a test on every scene on every engine, each on a hub of its own where hubs can be had.
 func onScenes(t *testing.T, test func(s *server, sc scene)) {
 	t.Helper()
-	for _, sc := range scenes() {
-		t.Run(sc.name, func(t *testing.T) {
-			onEngines(t, func(s *server) { test(s, sc) })
+	t.Parallel()
+	for _, e := range engines(t) {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			for _, sc := range scenes() {
+				t.Run(sc.name, func(t *testing.T) {
+					t.Parallel()
+					test(e.serve(t).alone(), sc)
+				})
+			}
 		})
 	}
 }
@@ -174,8 +190,13 @@ func lasting(d doc) { expires(time.Now().Add(47 * time.Minute))(d) }
 // sampleAgent is an agent whose name looks like one.
 func (s *server) sampleAgent(name string) *caller {
 	s.t.Helper()
-	if s.shared {
-		return s.agent(strings.ReplaceAll(name, "/", "-"))
+	if !s.shared {
+		return s.agentNamed(name)
 	}
-	return s.agentNamed(name)
+	c := s.agent(strings.ReplaceAll(name, "/", "-"))
+	if s.samples == nil {
+		s.samples = map[string]string{}
+	}
+	s.samples[name] = c.id
+	return c
 }

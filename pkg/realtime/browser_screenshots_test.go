@@ -11,7 +11,6 @@ import (
 
 // TestScreenshots photographs every scene, phone and desktop, light and dark, into the folder MASH_SCREENSHOTS.
 func TestScreenshots(t *testing.T) {
-	t.Parallel()
 	folder := os.Getenv("MASH_SCREENSHOTS")
 	if folder == "" {
 		folder = t.TempDir()

@@ -10,18 +10,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
 )
 
-// getSnippet presses the button of the empty list. The list of a hub that others use is not empty: there the form is made.
+// getSnippet presses the button of the empty list. The list of a hub that others use is not empty: there the form is made,
+// with the token that every form of the session has.
 func (w *window) getSnippet(agent string) {
 	w.t.Helper()
 	w.open("/inbox")
 	if !w.has("form.try") {
-		eval[bool](w, `document.body.insertAdjacentHTML("beforeend", '<form class="try" method="post" action="/inbox">' +
-			document.querySelector("[name=csrf]").outerHTML + '<input id="agent" name="agent"><button>Get</button></form>') || true`)
+		eval[bool](w, `fetch("settings").then((r) => r.text()).then((page) => document.body.insertAdjacentHTML("beforeend",
+			'<form class="try" method="post" action="`+w.base+`/inbox">' + page.match(/<input type="hidden" name="csrf"[^>]*>/)[0] +
+			'<input id="agent" name="agent"><button>Get</button></form>') || true)`)
 	}
 	eval[bool](w, fmt.Sprintf("document.querySelector('#agent').value = %q; true", agent))
 	w.clickThrough("form.try button")
@@ -43,14 +46,18 @@ func (s *server) runSnippet(way, text string) <-chan string {
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(mash)+":"+os.Getenv("PATH"))
 	told := make(chan string, 1)
 	t := s.t
-	go func() {
-		defer cancel()
+	var running sync.WaitGroup
+	running.Go(func() {
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", way, err, out)
 		}
 		told <- string(out)
-	}()
+	})
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
 	return told
 }
 
@@ -76,7 +83,7 @@ func (s *server) goModule(program string) string {
 }
 
 // TestBrowser_L14_TheSnippetsRun: each of the three asks as it stands on the page; the ask comes up in the same window, is
-// answered there, and the snippet prints the answer.
+// answered there, and the snippet prints the answer. They name nobody, so that it is the account's first owner who may.
 func TestBrowser_L14_TheSnippetsRun(t *testing.T) {
 	onEngines(t, func(s *server) {
 		w := s.window(desktop)
@@ -142,7 +149,7 @@ func (s *server) waitsOf(agent string) string {
 
 // TestBrowser_L14_AFreshTokenEachTime: of the suggested agent only; another name that is taken says so, and its token stays.
 func TestBrowser_L14_AFreshTokenEachTime(t *testing.T) {
-	onEngines(t, func(s *server) {
+	onPages(t, func(s *server) {
 		bot := s.agent("bot")
 		w := s.window(phone)
 		w.signIn()

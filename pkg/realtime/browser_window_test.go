@@ -4,6 +4,7 @@ package realtime_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -17,13 +18,31 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// maxWindows is how many windows are open at a time: as many as the processors of a small machine can draw.
+// maxWindows is how many windows are open at a time: as many as the processors of a small machine can draw. On AWS, whose
+// windows mostly wait until they look again, there may be as many besides.
 const maxWindows = 2
 
-var (
-	places = make(chan struct{}, maxWindows)
+// room is where windows are.
+type room struct {
+	places chan struct{}
 	taking sync.Mutex // whoever wants two places gets both before another gets one
-)
+}
+
+var atHome, onAWS = &room{places: make(chan struct{}, maxWindows)}, &room{places: make(chan struct{}, maxWindows)}
+
+// take takes so many places and returns what gives them back.
+func (r *room) take(n int) (giveBack func()) {
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	for range n {
+		r.places <- struct{}{}
+	}
+	return func() {
+		for range n {
+			<-r.places
+		}
+	}
+}
 
 // window is a window of a real browser, with cookies of its own.
 type window struct {
@@ -76,16 +95,11 @@ func (s *server) windows(n int, v view) []*window {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	taking.Lock()
-	for range n {
-		places <- struct{}{}
+	at := atHome
+	if s.shared {
+		at = onAWS
 	}
-	taking.Unlock()
-	s.t.Cleanup(func() {
-		for range n {
-			<-places
-		}
-	})
+	s.t.Cleanup(at.take(n))
 	var all []*window
 	for range n {
 		ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -160,10 +174,16 @@ func (w *window) signIn() {
 	w.open(w.link())
 }
 
-// at is the path that the window shows.
+// at is the path that the window shows, below that of the hub.
 func (w *window) at() string {
 	w.t.Helper()
-	return eval[string](w, `location.pathname + location.search`)
+	return strings.TrimPrefix(eval[string](w, `location.pathname + location.search`), w.base)
+}
+
+// seePage waits until the window shows the page at a path.
+func (w *window) seePage(path string) {
+	w.t.Helper()
+	w.see("the page "+path, fmt.Sprintf("location.pathname === %q", w.base+path))
 }
 
 // eval returns the value of an expression in the page.

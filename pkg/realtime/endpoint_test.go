@@ -40,6 +40,8 @@ func TestEveryEndpointDoesWhatItIsFor(t *testing.T) {
 		made := s.owner.call(endpoint.AgentRotate, nil, bot.id).is(http.StatusCreated)
 		made.shows("/id", bot.id, "/push_secret", bot.secret)
 		s.callbacksOf(bot)
+		s.mailOf(bot)
+		s.sessionsOf(bot)
 		s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
 		bot.call(endpoint.Me, nil).refused(http.StatusUnauthorized, ma2h.CodeUnauthenticated, "")
 		link := s.owner.call(endpoint.Link, nil).is(http.StatusCreated).str("/url")
@@ -162,12 +164,15 @@ func TestCallersOfTheWrongKindAreRefused(t *testing.T) {
 		bot := s.agent("bot")
 		for name, body := range map[endpoint.Name]any{
 			endpoint.Waiting: nil, endpoint.AgentList: nil, endpoint.Link: nil, endpoint.AgentAdd: doc{"id": unique("x")},
-			endpoint.SettingsPut: doc{"default_resolvers": []string{}},
+			endpoint.SettingsPut: doc{"default_resolvers": []string{}}, endpoint.DirectiveSend: doc{"to": bot.actor, "title": "x"},
+			endpoint.AllowlistPut: doc{"agent": bot.id, "senders": nil},
 		} {
 			bot.call(name, body).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
 		}
 		bot.call(endpoint.AgentRotate, nil, bot.id).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
 		bot.call(endpoint.AgentRevoke, nil, bot.id).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		s.owner.call(endpoint.Drain, nil).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
+		s.owner.call(endpoint.InboxAck, doc{"ids": []string{}}).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
 		envelope := s.ask(set("/agent/id", bot.id))
 		s.owner.call(endpoint.Submit, envelope).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
 	})
@@ -179,7 +184,7 @@ func TestWhereThereIsNothing(t *testing.T) {
 		bot := s.agent("bot")
 		for _, path := range []string{
 			"/v1", "/v1/", "/v1/nothing", "/v2/messages", "/v1/messages/", "/v1/messages/msg_1/nothing", "/nothing",
-			"/.well-known/nothing", "/v1/inbox", "/v1/sessions", "/_conformance/tenants",
+			"/.well-known/nothing", "/v1/inbox/nothing", "/_conformance/tenants",
 		} {
 			bot.get(path).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
 		}
@@ -189,10 +194,12 @@ func TestWhereThereIsNothing(t *testing.T) {
 			{http.MethodPatch, "/v1/agents", "GET, HEAD, POST"}, {http.MethodGet, "/v1/settings", "PUT"},
 			{http.MethodPost, "/healthz", "GET, HEAD"}, {http.MethodPost, "/.well-known/ma2h", "GET, HEAD"},
 			{http.MethodPut, "/v1/agents/bot/rotate", "POST"}, {http.MethodPatch, "/v1/agents/no%2Fpe/rotate", "POST"},
-			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
-			{http.MethodPatch, "/v1/agents/bot", "DELETE, GET, HEAD"}, {http.MethodPut, "/v1/agents/no%2Fpe", "DELETE, GET, HEAD"},
+			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE"},
+			{http.MethodPatch, "/v1/agents/bot", "DELETE"}, {http.MethodGet, "/v1/agents/no%2Fpe", "DELETE"},
 			{http.MethodGet, "/v1/hosts", "POST"}, {http.MethodDelete, "/v1/secrets/use", "POST"},
-			{http.MethodGet, "/v1/waiting/msg_1/send-again", "POST"},
+			{http.MethodGet, "/v1/waiting/msg_1/send-again", "POST"}, {http.MethodPost, "/v1/inbox", "GET, HEAD"},
+			{http.MethodGet, "/v1/inbox/ack", "POST"}, {http.MethodPut, "/v1/directives/dir_1", "GET, HEAD"},
+			{http.MethodPatch, "/v1/sessions", "POST, GET, HEAD"}, {http.MethodPost, "/v1/sessions/sess_1", "GET, HEAD, DELETE"},
 		} {
 			a := s.send(request{method: c.method, path: c.path, token: bot.token}).
 				refused(http.StatusMethodNotAllowed, ma2h.CodeMethodNotAllowed, "")

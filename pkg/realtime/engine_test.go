@@ -15,6 +15,7 @@ import (
 	"github.com/mash-hub/mash/pkg/callback"
 	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/dynamostore/dynamotest"
+	"github.com/mash-hub/mash/pkg/httpapi"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/keyring"
 	"github.com/mash-hub/mash/pkg/localhub"
@@ -61,6 +62,14 @@ func onEngines(t *testing.T, test func(s *server)) {
 			t.Parallel()
 			test(e.serve(t))
 		})
+	}
+}
+
+// onQuietEngines is onEngines while no other test runs, for what only shows where nothing else happens.
+func onQuietEngines(t *testing.T, test func(s *server)) {
+	t.Helper()
+	for _, e := range engines(t) {
+		t.Run(e.name, func(t *testing.T) { test(e.serve(t)) })
 	}
 }
 
@@ -162,7 +171,7 @@ func newServer(t *testing.T, url, owner, token string) *server {
 	transport := client.Transport()
 	transport.MaxIdleConnsPerHost, transport.MaxConnsPerHost = racers, racers
 	t.Cleanup(transport.CloseIdleConnections) // before the server goes, which would else wait for what they might still ask
-	s := &server{t: t, url: url, racers: racers, client: &http.Client{
+	s := &server{t: t, url: url, base: httpapi.BasePath(url), racers: racers, client: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -75,7 +75,7 @@ func TestPages_HEADIsAGET(t *testing.T) {
 		bot, b := s.agent("bot"), s.signedIn()
 		id := bot.accepted(s.ask())
 		s.owner.answers(id, "approve").is(http.StatusOK)
-		signIn := string(asset.FindSubmatch(b.page("/signin").is(http.StatusOK).body)[1])
+		signIn := b.page("/signin").is(http.StatusOK).loads(s.base)[0]
 		for _, path := range []string{
 			"/", "/inbox", "/inbox/", "/inbox/" + id, "/inbox/nothing", "/signin", "/settings", "/static/nothing", "/nothing", signIn,
 			"/signout", "/in/mashp_x_y_z",

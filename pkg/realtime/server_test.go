@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -22,10 +23,13 @@ const patience = 30 * time.Second
 type server struct {
 	t      *testing.T
 	url    string
+	base   string // the path in url, empty at the root of its host
 	owner  *caller
 	client *http.Client
 	racers int  // how many it is fair to let loose at once
 	shared bool // with tests before, beside and after this one
+
+	samples map[string]string // what sample agents are really called, where others have the like
 
 	mu     sync.Mutex
 	called map[endpoint.Name]int // how often an endpoint did what it is for
@@ -38,6 +42,19 @@ type caller struct {
 	actor  string // agent:<id> or human:<id>
 	token  string
 	secret string // of an agent's pushes
+}
+
+// origin is that of the pages, as browsers send it.
+func (s *server) origin() string { return strings.TrimSuffix(s.url, s.base) }
+
+// root is the address below which everything of the hub lies.
+func (s *server) root() *url.URL {
+	s.t.Helper()
+	at, err := url.Parse(s.url + "/")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return at
 }
 
 // unique makes a name that nobody has used on any hub.
@@ -127,8 +144,19 @@ func encode(body any) (r io.Reader, isJSON bool, err error) {
 // call calls an endpoint as the caller, filling the ids into its path.
 func (c *caller) call(name endpoint.Name, body any, ids ...string) *answer {
 	c.t.Helper()
-	e := endpoint.Of(name)
-	a := c.send(request{method: e.Method, path: e.Fill(ids...), token: c.token, body: body})
+	return c.callAt(name, endpoint.Of(name).Fill(ids...), body)
+}
+
+// readAgent reads one agent, whom the query names.
+func (c *caller) readAgent(id string) *answer {
+	c.t.Helper()
+	return c.callAt(endpoint.AgentRead, endpoint.Of(endpoint.AgentRead).Path+"?id="+url.QueryEscape(id), nil)
+}
+
+// callAt calls an endpoint at a path.
+func (c *caller) callAt(name endpoint.Name, path string, body any) *answer {
+	c.t.Helper()
+	a := c.send(request{method: endpoint.Of(name).Method, path: path, token: c.token, body: body})
 	if a.status < 400 {
 		c.mu.Lock()
 		if c.called == nil {

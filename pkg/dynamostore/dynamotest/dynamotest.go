@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/mash-hub/mash/pkg/dynamostore"
 	"github.com/mash-hub/mash/pkg/record"
@@ -62,6 +63,7 @@ func Table(t testing.TB, client *dynamodb.Client) string {
 	if err := dynamostore.CreateTable(t.Context(), client, name); err != nil {
 		t.Fatal(err)
 	}
+	keepAll(t, client, name)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -70,6 +72,25 @@ func Table(t testing.TB, client *dynamodb.Client) string {
 		}
 	})
 	return name
+}
+
+// keepAll ends the table's time to live. Tests have clocks of their own, years behind the emulator's, which would erase in
+// the middle of a test whatever is to be kept until a day that is past.
+func keepAll(t testing.TB, client *dynamodb.Client, table string) {
+	t.Helper()
+	was, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
+		TableName: aws.String(table),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{
+			AttributeName: was.TimeToLiveDescription.AttributeName, Enabled: aws.Bool(false),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Client returns a client for the emulator that sends its requests through rt.

@@ -58,7 +58,7 @@ const update = (fresh) => {
   }
   if (anchor && anchor.isConnected) scrollBy(0, anchor.getBoundingClientRect().top - was);
   if (article) story($("article", fresh));
-  const news = $$(".row").filter((r) => !before.has(r.dataset.id) && !ended.has(r.dataset.id));
+  const news = $$("[data-live=yours] .row").filter((r) => !before.has(r.dataset.id) && !ended.has(r.dataset.id));
   if (news.length) say(news.length > 1 ? fill(word.many, news.length) : fill(word.new, words($("h3", news[0]))));
   tick();
 };
@@ -153,7 +153,7 @@ addEventListener("submit", async (e) => {
     if (r.ok || r.status === 409) {
       if (done) for (const t of $$("textarea", row)) t.value = "";
       leave(row, text, true);
-      return done ? update(fresh) : look();
+      return done && !data.look.includes("from=") ? update(fresh) : look(); // what came has the first rows
     }
   } catch { /* text says so */ } finally { row.ariaBusy = null; }
   form.append(note("wrong", text));

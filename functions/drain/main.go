@@ -1,0 +1,11 @@
+// Command drain is the Lambda function of the endpoint drain: GET /v1/inbox.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), "drain")) }

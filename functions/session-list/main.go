@@ -1,0 +1,11 @@
+// Command session-list is the Lambda function of the endpoint session-list: GET /v1/sessions.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), "session-list")) }

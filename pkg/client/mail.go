@@ -1,0 +1,80 @@
+package client
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/ma2h"
+)
+
+// The calls of this file are for people, but for Sessions and CloseSession, which agents may use for their own.
+
+// Directed is a directive that was accepted, and how soon it may be picked up.
+type Directed struct {
+	ID          string           `json:"id"`
+	Status      ma2h.Track       `json:"status"` // queued, unless it was picked up at once
+	Destination ma2h.Destination `json:"destination"`
+}
+
+// DirectiveTrack is a directive and what became of it (spec §14.2).
+type DirectiveTrack struct {
+	ma2h.Directive
+	Mailbox ma2h.Mailbox `json:"mailbox"`
+}
+
+// Direct sends a directive to an agent of the account or to one of its sessions (spec §13): To, Title, and what else of it
+// the sender decides. The errors are unknown_destination, destination_gone and invalid_field. It is not repeated when its
+// answer was lost, so that no agent is told twice.
+func (c *Client) Direct(ctx context.Context, d ma2h.Directive) (*Directed, error) {
+	body := struct {
+		To        string        `json:"to"`
+		Title     string        `json:"title"`
+		Body      string        `json:"body,omitzero"`
+		Priority  ma2h.Priority `json:"priority,omitzero"`
+		Tags      []string      `json:"tags,omitzero"`
+		Context   []ma2h.Part   `json:"context,omitzero"`
+		ExpiresAt string        `json:"expires_at,omitzero"`
+		Sensitive bool          `json:"sensitive,omitzero"`
+	}{d.To, d.Title, d.Body, d.Priority, d.Tags, d.Context, d.ExpiresAt, d.Sensitive}
+	var sent Directed
+	if err := c.send(ctx, request{name: endpoint.DirectiveSend, into: &sent}, body); err != nil {
+		return nil, err
+	}
+	return &sent, nil
+}
+
+// ReadDirective returns a directive and its track; not_found for one of another account.
+func (c *Client) ReadDirective(ctx context.Context, id string) (*DirectiveTrack, error) {
+	var d DirectiveTrack
+	if err := c.call(ctx, request{name: endpoint.DirectiveRead, ids: []string{id}, into: &d, repeat: true}); err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// Sessions returns the sessions that the caller may see, the live ones first: a person those of the account, an agent its own
+// or, where the answer's Scope says account, those of the account (spec §16.4).
+func (c *Client) Sessions(ctx context.Context) (*ma2h.SessionList, error) {
+	var list ma2h.SessionList
+	if err := c.call(ctx, request{name: endpoint.SessionList, into: &list, repeat: true}); err != nil {
+		return nil, err
+	}
+	return &list, nil
+}
+
+// StopAgent closes all sessions of an agent, and keeps it from registering others until LiftStop (spec §16.4.1).
+func (c *Client) StopAgent(ctx context.Context, id, reason string) error {
+	body := struct {
+		Agent  string `json:"agent"`
+		Reason string `json:"reason,omitzero"`
+	}{id, reason}
+	return c.send(ctx, request{name: endpoint.AgentStop, repeat: true}, body)
+}
+
+// LiftStop lets an agent register sessions again.
+func (c *Client) LiftStop(ctx context.Context, id string) error {
+	body := struct {
+		Agent string `json:"agent"`
+	}{id}
+	return c.send(ctx, request{name: endpoint.StopLift, repeat: true}, body)
+}

@@ -1,0 +1,84 @@
+package localhub_test
+
+import (
+	"net/http"
+	"testing"
+)
+
+// mailFor is an ask that is addressed.
+func mailFor(key, to, session string) doc {
+	agent := doc{"id": "bot", "run_id": "run_1"}
+	if session != "" {
+		agent["session"] = session
+	}
+	return doc{
+		"ma2h_version": "0.6", "type": "ask", "created_at": "2026-01-31T12:00:00Z", "agent": agent, "to": to, "title": "t",
+		"idempotency_key": key, "request": confirm,
+	}
+}
+
+// session registers a session of who has the token.
+func (s *server) session(token string) string {
+	s.t.Helper()
+	return s.send("POST", "/v1/sessions", token, doc{}, http.StatusCreated)["session"].(map[string]any)["id"].(string)
+}
+
+// TestBudget_OfMailboxes holds every operation of mailboxes to what it may ask of a store.
+func TestBudget_OfMailboxes(t *testing.T) {
+	counting(t, 0, func(s *server, c *counted) {
+		bot, helper, alice := s.agent("bot").Token, s.agent("helper").Token, s.person("alice")
+		s.send("PUT", "/v1/settings", alice, doc{"inter_agent_enabled": true}, http.StatusNoContent)
+		mine, theirs := s.session(bot), s.session(helper)
+		var ids []string
+		submit := func(key, to, session string) func() {
+			return func() {
+				a := s.send("POST", "/v1/messages", bot, mailFor(key, to, session), http.StatusAccepted)
+				ids = append(ids, a["id"].(string))
+			}
+		}
+		direct := func(to string) func() {
+			return func() {
+				a := s.send("POST", "/v1/directives", alice, doc{"to": to, "title": "t"}, http.StatusCreated)
+				ids = append(ids, a["id"].(string))
+			}
+		}
+		drain := func(query string, want int) func() {
+			return func() {
+				got := s.send("GET", "/v1/inbox"+query, helper, nil, http.StatusOK)["messages"].([]any)
+				if len(got) != want {
+					s.t.Errorf("a drain returns %d entries, want %d", len(got), want)
+				}
+			}
+		}
+		ack := func(query string) func() {
+			return func() {
+				s.send("POST", "/v1/inbox/ack"+query, helper, doc{"ids": ids}, http.StatusOK)
+				ids = nil
+			}
+		}
+		for _, o := range []struct {
+			operation string
+			deed      func()
+			want      cost
+		}{
+			{"a submit to an agent", submit("1", "agent:helper", ""), cost{1, 3}},
+			{"the same again", submit("1", "agent:helper", ""), cost{2, 0}}, // what became of it stands in its row
+			{"a submit to a session looks again", submit("2", "agent:helper#"+theirs, ""), cost{2, 3}},
+			{"a submit in a session renews it", submit("3", "agent:helper", mine), cost{1, 4}},
+			{"a pull of what is under way", func() { s.send("GET", messagePath(ids[0], ""), bot, nil, http.StatusOK) }, cost{2, 0}},
+			{"a drain under a session", drain("?session="+theirs, 3), cost{5, 1 + 3}},
+			{"an ack of three", func() { ids = ids[1:]; ack("?session=" + theirs)() }, cost{3, 1 + 2*3}},
+			{"an empty drain under a session", drain("?session="+theirs, 0), cost{4, 1}},
+			{"the same, held for a moment", drain("?session="+theirs+"&wait=0.01", 0), cost{8, 1}}, // it looks at once and at the end
+			{"a directive to an agent", direct("agent:helper"), cost{3, 4}},                        // and how soon it may be picked up
+			{"a directive to a session", direct("agent:helper#" + theirs), cost{3, 4}},
+			{"a drain without a session", drain("", 1), cost{3, 1 + 1}},
+			{"an empty drain without a session", drain("", 0), cost{2, 0}}, // seen a moment ago
+			{"an ack without a session of what was seen", ack(""), cost{3, 2}},
+			{"a registration", func() { s.session(helper) }, cost{1, 2}},
+			{"a close", func() { s.send("DELETE", "/v1/sessions/"+theirs, helper, nil, http.StatusOK) }, cost{1, 2}},
+		} {
+			same(s.t, "the cost of "+o.operation, c.spent(o.deed), o.want)
+		}
+	})
+}
