@@ -13,12 +13,13 @@ import (
 // maxActed is how many Responses an Acted remembers.
 const maxActed = 10_000
 
-// ErrInProgress is the error of an Acted for a Response that is being acted on right now.
-var ErrInProgress = errors.New("client: this response is being acted on right now")
+// ErrInProgress is the error of an Acted for what is being acted on right now.
+var ErrInProgress = errors.New("client: this is being acted on right now")
 
-// Acted sees to it that a Response is acted on once, on whichever channel and however often it comes: the key is
-// (InReplyTo, ResolutionID) (spec §6, §8.3). The zero value is ready to use. It is safe for concurrent use. It remembers
-// the last 10,000 Responses of this process; what must not happen twice in all needs a durable record of your own under
+// Acted sees to it that a Response or an entry of a mailbox is acted on once, on whichever channel and however often it
+// comes. The key of a Response is (InReplyTo, ResolutionID), that of a directive or message its id, that of a receipt
+// (InReplyTo, Event) (spec §6, §8.3, §13.4). The zero value is ready to use. It is safe for concurrent use. It remembers
+// the last 10,000 of this process; what must not happen twice in all needs a durable record of your own under
 // the same key.
 type Acted struct {
 	mu    sync.Mutex
@@ -26,12 +27,21 @@ type Acted struct {
 	order []actedKey        // of what is done, oldest first
 }
 
-type actedKey struct{ inReplyTo, resolutionID string }
+type actedKey struct {
+	kind              EntryKind
+	about, resolution string
+}
 
 // Do calls act unless it was called for this Response before and returned nil; then it does nothing and returns nil. An
 // error of act is returned, and lets the next delivery try again. While act runs, Do returns ErrInProgress to others.
 func (a *Acted) Do(r *ma2h.Response, act func() error) error {
-	key := actedKey{r.InReplyTo, r.ResolutionID}
+	return a.do(actedKey{KindResponse, r.InReplyTo, r.ResolutionID}, act)
+}
+
+// DoEntry is Do for an entry of a mailbox. A Response that came by Pull or push and one that comes as an entry are one.
+func (a *Acted) DoEntry(e Entry, act func() error) error { return a.do(e.act(), act) }
+
+func (a *Acted) do(key actedKey, act func() error) error {
 	done, err := a.begin(key)
 	if done || err != nil {
 		return err

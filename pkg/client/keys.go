@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/signature"
 )
 
 // HubKeys returns the hub's public ed25519 keys, from its JWKS: two while it changes its key. It sends no credential.
@@ -35,10 +37,10 @@ func (c *Client) HubKeys(ctx context.Context) ([]ed25519.PublicKey, error) {
 
 const (
 	keysAfresh  = time.Minute      // how often at most a signature under an unknown key has the keys fetched again
-	keysTimeout = 10 * time.Second // of a fetch, for which whoever pushes waits
+	keysTimeout = 10 * time.Second // of a fetch, for which whoever delivers waits
 )
 
-// hubKeys is what a Verifier knows of its hub's keys.
+// hubKeys is what a Verifier or a Mailbox knows of its hub's keys.
 type hubKeys struct {
 	mu      sync.Mutex
 	keys    []ed25519.PublicKey
@@ -76,4 +78,36 @@ func (k *hubKeys) fetch(ctx context.Context, hub *Client, now time.Time) error {
 	}
 	k.keys, k.fetched = keys, now
 	return nil
+}
+
+// delivery is a signature and what it has to cover.
+type delivery struct {
+	covered signature.Context
+	header  string
+	now     time.Time
+	window  time.Duration
+}
+
+func (d delivery) verify(keys []signature.Verifier) (signature.Header, error) {
+	return d.covered.Verify(d.header, d.now, d.window, keys...)
+}
+
+// verify checks a delivery under the keys that are given, and where it is under none of them, under those that the hub, if
+// there is one, has by now.
+func (k *hubKeys) verify(ctx context.Context, hub *Client, d delivery, given []signature.Verifier) (signature.Header, error) {
+	h, err := d.verify(given)
+	if hub == nil || !errors.Is(err, signature.ErrMismatch) {
+		return h, err
+	}
+	keys, fetchErr := k.known(ctx, hub, d.now)
+	if fetchErr != nil {
+		return h, fetchErr
+	}
+	if h, err = d.verify(publicKeys(keys)); !errors.Is(err, signature.ErrMismatch) {
+		return h, err
+	}
+	if keys, again := k.afresh(ctx, hub, d.now); again {
+		return d.verify(publicKeys(keys))
+	}
+	return h, err
 }

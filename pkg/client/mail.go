@@ -3,11 +3,14 @@ package client
 import (
 	"context"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
-// The calls of this file are for people, but for Sessions and CloseSession, which agents may use for their own.
+// The calls of this file are for people. What an agent does with its mailbox is Mailbox's.
 
 // Directed is a directive that was accepted, and how soon it may be picked up.
 type Directed struct {
@@ -52,16 +55,6 @@ func (c *Client) ReadDirective(ctx context.Context, id string) (*DirectiveTrack,
 	return &d, nil
 }
 
-// Sessions returns the sessions that the caller may see, the live ones first: a person those of the account, an agent its own
-// or, where the answer's Scope says account, those of the account (spec §16.4).
-func (c *Client) Sessions(ctx context.Context) (*ma2h.SessionList, error) {
-	var list ma2h.SessionList
-	if err := c.call(ctx, request{name: endpoint.SessionList, into: &list, repeat: true}); err != nil {
-		return nil, err
-	}
-	return &list, nil
-}
-
 // StopAgent closes all sessions of an agent, and keeps it from registering others until LiftStop (spec §16.4.1).
 func (c *Client) StopAgent(ctx context.Context, id, reason string) error {
 	body := struct {
@@ -77,4 +70,35 @@ func (c *Client) LiftStop(ctx context.Context, id string) error {
 		Agent string `json:"agent"`
 	}{id}
 	return c.send(ctx, request{name: endpoint.StopLift, repeat: true}, body)
+}
+
+// AllowMail lets the agents of the account write to each other, each to whom its allowlist does not keep it from (spec
+// §8.0). At first they may not. It is an owner's to say.
+func (c *Client) AllowMail(ctx context.Context) error { return c.setMail(ctx, true) }
+
+// ForbidMail ends what AllowMail allowed. What was sent before is delivered all the same.
+func (c *Client) ForbidMail(ctx context.Context) error { return c.setMail(ctx, false) }
+
+func (c *Client) setMail(ctx context.Context, enabled bool) error {
+	body := struct {
+		InterAgent bool `json:"inter_agent_enabled"`
+	}{enabled}
+	return c.send(ctx, request{name: endpoint.SettingsPut, repeat: true}, body)
+}
+
+// SetAllowlist decides which agents may write to an agent (spec §8.0): those with these ids and no other, nobody where the
+// list is empty, and all of the account where it is nil. It is an owner's to say.
+func (c *Client) SetAllowlist(ctx context.Context, agent string, senders []string) error {
+	list := jsontext.Value("null")
+	if senders != nil {
+		var err error
+		if list, err = json.Marshal(senders); err != nil {
+			return err
+		}
+	}
+	body := struct {
+		Agent   string         `json:"agent"`
+		Senders jsontext.Value `json:"senders"`
+	}{agent, list}
+	return c.send(ctx, request{name: endpoint.AllowlistPut, repeat: true}, body)
 }

@@ -95,7 +95,7 @@ func (v *Verifier) verify(ctx context.Context, body []byte, header string) (*ma2
 	if v.Now != nil {
 		now = v.Now
 	}
-	signed, err := v.signed(ctx, covered, header, now(), window)
+	signed, err := v.hubKeys.verify(ctx, v.Hub, delivery{covered, header, now(), window}, v.keys())
 	if err != nil {
 		return nil, fmt.Errorf("verify push: %w", err)
 	}
@@ -109,28 +109,6 @@ func (v *Verifier) verify(ctx context.Context, body []byte, header string) (*ma2
 	}
 	response.Defaulted = response.Response != nil && response.Response.Actor == ma2h.ActorDefaultOnExpire
 	return &response, nil
-}
-
-// signed verifies a signature under the keys that are known, and where it is under none of them, under those that the hub
-// has by now.
-func (v *Verifier) signed(
-	ctx context.Context, c signature.Context, header string, now time.Time, window time.Duration,
-) (signature.Header, error) {
-	h, err := c.Verify(header, now, window, v.keys()...)
-	if v.Hub == nil || !errors.Is(err, signature.ErrMismatch) {
-		return h, err
-	}
-	hub, fetchErr := v.hubKeys.known(ctx, v.Hub, now)
-	if fetchErr != nil {
-		return h, fetchErr
-	}
-	if h, err = c.Verify(header, now, window, publicKeys(hub)...); !errors.Is(err, signature.ErrMismatch) {
-		return h, err
-	}
-	if hub, again := v.hubKeys.afresh(ctx, v.Hub, now); again {
-		return c.Verify(header, now, window, publicKeys(hub)...)
-	}
-	return h, err
 }
 
 func publicKeys(keys []ed25519.PublicKey) []signature.Verifier {
