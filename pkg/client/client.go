@@ -1,5 +1,5 @@
 // Package client is the Go SDK of MA2H: it sends notifies, asks and tasks to a hub, waits for the answers, and verifies
-// those that are pushed.
+// those that are pushed. Mailbox takes what people and other agents send to an agent.
 //
 // A whole program that asks a person, waits, and uses the answer. `mash agent add NAME` prints what to export first:
 //
