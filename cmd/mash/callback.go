@@ -174,7 +174,11 @@ func agentShow(ctx context.Context, p *program, d *desk, f *agentFlags, name str
 	if a.Revoked {
 		tokens = "revoked"
 	}
-	fmt.Fprintf(p.stdout, "%s, %s\n\nIts challenge, for hosts:\n  %s\n\n", clean(a.ID), tokens, a.Challenge)
+	fmt.Fprintf(p.stdout, "%s, %s\n", clean(a.ID), tokens)
+	if a.Stopped != nil {
+		p.printStop(a.Stopped)
+	}
+	fmt.Fprintf(p.stdout, "\nIts challenge, for hosts:\n  %s\n\n", a.Challenge)
 	p.heading("Its hosts", "It has no host of its own.", len(a.Hosts))
 	for _, h := range a.Hosts {
 		fmt.Fprintf(p.stdout, "  %s (%s, %s)\n", h.Host, h.Proof, h.At.Local().Format("2006-01-02"))
@@ -185,6 +189,15 @@ func agentShow(ctx context.Context, p *program, d *desk, f *agentFlags, name str
 		fmt.Fprintf(p.stdout, "  %s, %s\n", s.Ref, used(s))
 	}
 	return nil
+}
+
+// printStop says that a person has stopped an agent.
+func (p *program) printStop(s *client.Stop) {
+	reason := ""
+	if s.Reason != "" {
+		reason = ": " + cleanLine(s.Reason)
+	}
+	fmt.Fprintf(p.stdout, "Stopped by %s, %s%s\n", cleanLine(s.By), s.At.Local().Format("2006-01-02 15:04"), reason)
 }
 
 // heading prints what stands above n things, or what to say where there is none.

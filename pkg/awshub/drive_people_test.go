@@ -152,6 +152,7 @@ func (d *drive) inbox() {
 	d.answered("answered", confirm)
 	old, late, current := d.old("old"), d.late("late"), d.current("open")
 	stranded, _ := d.stranded("stranded")
+	runs := d.waitedFor()
 	answer := url.Values{"do": {"option:0"}}
 	_, joining, _ := strings.Cut(d.invited("carol").URL, "/join/")
 	v, bot := &visitor{h: h}, "/agents/"+d.hub.AgentRef(d.owner.Account.Ref, "bot")
@@ -177,6 +178,11 @@ func (d *drive) inbox() {
 		{"POST", bot + "/rotate", url.Values{}, http.StatusOK},
 		{"POST", bot + "/hosts", url.Values{"host": {"bot.example"}, "proof": {"person"}}, http.StatusSeeOther},
 		{"POST", bot + "/secrets", url.Values{"name": {"s"}}, http.StatusOK},
+		{"GET", bot + "/stop", nil, http.StatusOK},
+		{"GET", bot + "/sessions/" + runs + "/close", nil, http.StatusOK},
+		{"POST", bot + "/sessions/" + runs + "/close", url.Values{}, http.StatusSeeOther},
+		{"POST", bot + "/stop", url.Values{"reason": {"enough"}}, http.StatusSeeOther},
+		{"POST", bot + "/lift", url.Values{}, http.StatusSeeOther},
 		{"POST", bot + "/revoke", url.Values{}, http.StatusSeeOther},
 		{"GET", "/people", nil, http.StatusOK},
 		{"POST", "/people/invitations", url.Values{"name": {"bob"}, "role": {"member"}}, http.StatusOK},

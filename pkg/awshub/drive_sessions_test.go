@@ -47,13 +47,25 @@ func (d *drive) sessionRead() {
 func (d *drive) sessionClose() {
 	f := d.function(endpoint.SessionClose)
 	d.strangers(f, endpoint.SessionClose, nil)
-	bot, _ := d.agents()
 	for _, token := range []string{d.bot, d.alice} {
-		session := d.session(bot, 0)
+		session := d.waitedFor()
 		for range 2 {
 			d.must(f, "DELETE", "/v1/sessions/"+session, token, nil, http.StatusOK)
 		}
 	}
+}
+
+// waitedFor is a session of bot's that lives, with a directive and an ask of the other's in its mailbox, whose sender's session
+// is told of its end.
+func (d *drive) waitedFor() string {
+	d.t.Helper()
+	bot, other := d.agents()
+	session := d.session(bot, 0)
+	d.directed("agent:bot#"+session, 0)
+	e := addressed(session, "agent:bot#"+session, "")
+	e["agent"] = doc{"id": "other", "run_id": "r", "session": d.session(other, 0)}
+	d.writes(other, 0, e)
+	return session
 }
 
 func (d *drive) presence() {
@@ -71,7 +83,7 @@ func (d *drive) agentStop() {
 	d.strangers(f, endpoint.AgentStop, body)
 	bot, _ := d.agents()
 	d.session(bot, time.Hour)
-	d.session(bot, 0)
+	d.waitedFor()
 	for range 2 {
 		d.must(f, "POST", "/v1/stops", d.alice, body, http.StatusNoContent)
 	}

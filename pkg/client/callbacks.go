@@ -29,6 +29,14 @@ type AgentDetail struct {
 	Challenge string         `json:"challenge"` // the line by which a host shows that it is the agent's
 	Hosts     []CallbackHost `json:"hosts"`
 	Secrets   []Secret       `json:"secrets"`
+	Stopped   *Stop          `json:"stopped,omitzero"` // nil unless a person has stopped it (spec §16.4.1)
+}
+
+// Stop is a person's word that an agent may begin no session until a person lifts it.
+type Stop struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"` // human:<id>
+	Reason string    `json:"reason,omitzero"`
 }
 
 // CallbackHost is a host to which the credentials of an agent may go (spec §9.4).

@@ -29,6 +29,14 @@ func settlingDirectives() Access {
 	}
 }
 
+// bouncing is what whoever ends a session does with what waits for it.
+func bouncing() Access {
+	return Access{
+		Get: kinds(kindContent, kindDirective, kindSession, kindRow, kindState), List: kinds(kindRow),
+		Put: kinds(kindDirective, kindRow, kindState), Erase: kinds(kindRow),
+	}
+}
+
 // mailboxes is the inbound leg, and who may write to whom.
 func mailboxes() []Endpoint {
 	drain := Access{

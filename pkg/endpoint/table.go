@@ -84,7 +84,7 @@ func product() []Endpoint {
 // one method apart that have an agent's id, for that may have slashes.
 func callbacks() []Endpoint {
 	agents := Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindAgent, kindDeed), Unwraps: true}
-	read := Access{Get: callers(), List: kinds(kindKey), Unwraps: true}
+	read := Access{Get: callers(kindLive), List: kinds(kindKey), Unwraps: true}
 	again := settling().and(Access{Get: callers(), Put: kinds(kindDeed)})
 	return []Endpoint{
 		{Name: AgentRead, Method: http.MethodGet, Path: "/v1/agent", Caller: Person, Access: read},
@@ -102,8 +102,7 @@ func sessions() []Endpoint {
 	ending := Access{Get: callers(kindLive, kindSession), Put: kinds(kindLive, kindSession)}
 	list := ending
 	list.Indexes = []Index{{IndexFirst, kinds("sess#")}, {IndexSecond, kinds("sess#")}}
-	byPeople := ending
-	byPeople.Put = kinds(kindDeed, kindLive, kindSession)
+	byPeople := ending.and(bouncing()).and(Access{Put: kinds(kindDeed)})
 	return []Endpoint{
 		{Name: SessionAdd, Method: http.MethodPost, Path: "/v1/sessions", Caller: Agent, Access: ending},
 		{Name: SessionList, Method: http.MethodGet, Path: "/v1/sessions", Caller: Either, Access: list},

@@ -226,15 +226,15 @@ type AgentDetail struct {
 	Hosts     []CallbackHost `json:"hosts"`
 	Secrets   []SecretView   `json:"secrets"`
 	Senders   *[]string      `json:"senders,omitzero"` // ids of the agents that may write to it; nil for all of the account
+	Stopped   *Stop          `json:"stopped,omitzero"` // when, by whom and why; nil unless a person has stopped it
 }
 
-// AgentDetail returns one agent of the person's account, with its hosts and secrets.
+// AgentDetail returns one agent of the person's account, with its hosts and secrets, and whether it is stopped.
 func (h *Hub) AgentDetail(ctx context.Context, c *Caller, id string) (*AgentDetail, error) {
-	a, err := h.ownAgent(ctx, c, id)
-	if err != nil {
+	if err := personOnly(c); err != nil {
 		return nil, err
 	}
-	return h.detail(a), nil
+	return h.detailAt(ctx, c, h.AgentRef(c.Account.Ref, id))
 }
 
 // AgentAt is AgentDetail for the agent with this ref.
@@ -245,14 +245,28 @@ func (h *Hub) AgentAt(ctx context.Context, c *Caller, ref string) (*AgentDetail,
 	if !ma2h.Minted(ref, ma2h.TailLength) {
 		return nil, errNoAgent()
 	}
-	a, err := h.agent(ctx, ref)
+	return h.detailAt(ctx, c, ref)
+}
+
+// detailAt reads an agent and whether it is stopped with one request.
+func (h *Hub) detailAt(ctx context.Context, c *Caller, ref string) (*AgentDetail, error) {
+	recs, err := h.Store.Get(ctx, AgentKey(ref), LiveKey(ref))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read agent %s: %w", ref, err)
+	}
+	var a Agent
+	var live Live
+	for i, v := range []any{&a, &live} {
+		if err := decodeAny(recs[i], v); err != nil {
+			return nil, err
+		}
 	}
 	if a.Account != c.Account.Ref {
 		return nil, errNoAgent()
 	}
-	return h.detail(a), nil
+	d := h.detail(&a)
+	d.Stopped = live.Stop
+	return d, nil
 }
 
 func (h *Hub) detail(a *Agent) *AgentDetail {

@@ -27,6 +27,22 @@ func (h *Hub) bounceLane(ctx context.Context, s *session, now time.Time) error {
 	}
 }
 
+// bounceNow ends what waits in the lanes of sessions that have just ended, so that whoever ended them sees it and senders
+// learn of it at once: a part of each lane, as well as it can. Whoever passes through the lane after the session's end does
+// the rest.
+func (h *Hub) bounceNow(ctx context.Context, now time.Time, over ...*Session) {
+	_ = parallel(len(over), func(i int) error {
+		if !over[i].ended() || over[i].Bounced > 0 {
+			return nil // somebody has passed through it
+		}
+		recs, err := h.Store.List(ctx, sessionLane(over[i].tail()), "", rowsAtOnce)
+		if err != nil {
+			return nil
+		}
+		return parallel(len(recs), func(j int) error { return h.bounceRow(ctx, recs[j], now) })
+	})
+}
+
 // bounceRow ends one entry. Responses and receipts never bounce: what they tell is to be pulled (spec §14.2).
 func (h *Hub) bounceRow(ctx context.Context, rec record.Record, now time.Time) error {
 	var row Row

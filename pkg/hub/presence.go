@@ -97,7 +97,7 @@ func (h *Hub) sessionSnapshot(s *Session, now time.Time) ma2h.Destination {
 // destination is the reachability of who was last seen alive in a session that lives, and seen at all.
 func (h *Hub) destination(alive, seen, now time.Time) ma2h.Destination {
 	switch {
-	case lifecycle.Presence(alive, now, h.Settings.Freshness) == lifecycle.Online:
+	case h.presence(alive, now) == lifecycle.Online:
 		return ma2h.Destination{State: lifecycle.Online, LastSeen: ma2h.FormatTime(alive)}
 	case seen.IsZero():
 		return ma2h.Destination{State: lifecycle.Unknown}
@@ -115,15 +115,21 @@ func (h *Hub) Presence(ctx context.Context, c *Caller, agentID string) (*ma2h.Pr
 	if !utf8.ValidString(agentID) {
 		return nil, errNoAgent() // what cannot be written is the id of none
 	}
-	p := &ma2h.Presence{
-		AgentID: agentID, State: lifecycle.Unknown, FreshnessSeconds: int(h.Settings.Freshness / time.Second),
-	}
-	seen, err := h.lastSeen(ctx, c, agentID)
+	signs, err := h.signs(ctx, c, []string{agentID})
 	if err != nil {
 		return nil, err
 	}
-	p.State, p.LastSeen = lifecycle.Presence(seen, h.now(), h.Settings.Freshness), formatTime(seen)
-	return p, nil
+	now := h.now()
+	a := signs[0].attendance(h, c, now)
+	return &ma2h.Presence{
+		AgentID: agentID, State: h.presence(a.LastSeen, now), LastSeen: formatTime(a.LastSeen),
+		FreshnessSeconds: int(h.Settings.Freshness / time.Second),
+	}, nil
+}
+
+// presence says whether somebody who gave a sign of life then can be reached at now.
+func (h *Hub) presence(seen, now time.Time) string {
+	return lifecycle.Presence(seen, now, h.Settings.Freshness)
 }
 
 // PresenceKeys returns what Presence reads of an agent of an account, to be read together with the caller's credential.
@@ -143,36 +149,4 @@ func (h *Hub) fetched(ctx context.Context, c *Caller, keys ...record.Key) ([]rec
 		recs[i], _ = read.seen(key)
 	}
 	return recs, nil
-}
-
-// lastSeen is the last sign of life of an agent of the person's account; zero for any other.
-func (h *Hub) lastSeen(ctx context.Context, c *Caller, agentID string) (time.Time, error) {
-	none := time.Time{}
-	recs, err := h.fetched(ctx, c, h.PresenceKeys(c.Account.Ref, agentID)...)
-	if err != nil {
-		return none, err
-	}
-	var agent Agent
-	var seen Seen
-	var live Live
-	for i, v := range []any{&agent, &seen, &live} {
-		if recs[i].Rev == "" {
-			continue
-		}
-		if err := Decode(recs[i], v); err != nil {
-			return none, err
-		}
-	}
-	if agent.Account != c.Account.Ref || !h.governs(c) {
-		return none, nil
-	}
-	sessions, err := h.sessionsOf(ctx, live.Sessions)
-	if err != nil {
-		return none, err
-	}
-	last := latest(seen.LastSeen, live.LastSeen)
-	for _, s := range sessions {
-		last = latest(last, s.LastSeen)
-	}
-	return last, nil
 }

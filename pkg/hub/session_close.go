@@ -23,6 +23,7 @@ func (h *Hub) CloseSession(ctx context.Context, c *Caller, id string) (*ma2h.Ses
 	if err := h.endSession(ctx, c, s, now, h.closing(c, now, "")); err != nil {
 		return nil, err
 	}
+	h.bounceNow(ctx, now, &s.Session)
 	return &ma2h.SessionEnvelope{Session: s.wire()}, nil
 }
 
@@ -119,6 +120,8 @@ func (h *Hub) stopOnce(ctx context.Context, c *Caller, agent *Agent, live *liveR
 	for i, s := range over {
 		h.sessionOver(ctx, &session{rec: writes[i].Record, Session: *s})
 	}
+	h.bounceNow(ctx, e.at, over...)
+	h.Bell.Ring(ctx, AccountLane(agent.Account))
 	return false, nil
 }
 
@@ -140,6 +143,7 @@ func (h *Hub) LiftStop(ctx context.Context, c *Caller, agentID string) error {
 		next.Stop = nil
 		err := h.Store.Commit(ctx, live.put(next), h.deed(c, "stop_lift", agent.ID, h.now()))
 		if err == nil {
+			h.Bell.Ring(ctx, AccountLane(agent.Account))
 			return nil
 		}
 		if err := live.follow(err); err != nil {

@@ -76,12 +76,8 @@ func (h *Hub) indexedSessions(ctx context.Context, place int, name string, found
 		if err != nil {
 			return err
 		}
-		for _, rec := range recs {
-			s, err := sessionOf(rec)
-			if err != nil {
-				return err
-			}
-			found[s.ID] = s
+		if err := addSessions(found, recs); err != nil {
+			return err
 		}
 		if last == (record.Entry{}) {
 			return nil
@@ -91,9 +87,33 @@ func (h *Hub) indexedSessions(ctx context.Context, place int, name string, found
 	return nil
 }
 
-// settledSessions returns sessions as they stand now, those that live first, the newest first.
+// addSessions adds the sessions of records that were read.
+func addSessions(found map[string]*session, recs []record.Record) error {
+	for _, rec := range recs {
+		s, err := sessionOf(rec)
+		if err != nil {
+			return err
+		}
+		found[s.ID] = s
+	}
+	return nil
+}
+
+// settledSessions is settledAll for the wire, as far as a list goes.
 func (h *Hub) settledSessions(ctx context.Context, found map[string]*session) ([]ma2h.Session, error) {
-	now := h.now()
+	all, err := h.settledAll(ctx, found, h.now())
+	if err != nil {
+		return nil, err
+	}
+	list := []ma2h.Session{}
+	for _, s := range all[:min(len(all), maxSessions)] {
+		list = append(list, s.wire())
+	}
+	return list, nil
+}
+
+// settledAll returns sessions as they stand at now, those that live first, the newest first.
+func (h *Hub) settledAll(ctx context.Context, found map[string]*session, now time.Time) ([]*session, error) {
 	var all []*session
 	for _, s := range found {
 		if err := h.settleSession(ctx, s, now); err != nil {
@@ -116,11 +136,7 @@ func (h *Hub) settledSessions(ctx context.Context, found map[string]*session) ([
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	list := []ma2h.Session{}
-	for _, s := range all[:min(len(all), maxSessions)] {
-		list = append(list, s.wire())
-	}
-	return list, nil
+	return all, nil
 }
 
 // SessionAt returns one session to whoever may see it. Any other is unknown.

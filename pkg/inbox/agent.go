@@ -31,6 +31,9 @@ type agentView struct {
 	From    string
 	Wrong   map[string]template.HTML
 	Owns    bool // the visitor may change all of this
+
+	*attendanceView
+	Age age
 }
 
 type hostRow struct {
@@ -88,11 +91,17 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 	for _, s := range a.Secrets {
 		view.Secrets = append(view.Secrets, v.secretRow(s))
 	}
+	if view.attendanceView, err = v.attendance(a.ID); err != nil {
+		return err
+	}
 	if err := v.agentMessages(view, a.ID); err != nil {
 		return err
 	}
 	change(view)
+	at := "/agents/" + view.Ref
+	view.Age = v.age(at)
 	p := v.page("agent", string(view.ID.short(60)), view)
+	p.Live = v.liveAt(at)
 	p.Notice = v.agentNotice()
 	v.render(status, "agent", p)
 	return nil
@@ -100,7 +109,7 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 
 // agentNotice says what has just been done.
 func (v *visit) agentNotice() *notice {
-	for _, did := range []string{"bound", "unbound", "used", "removed"} {
+	for _, did := range []string{"bound", "unbound", "used", "removed", "stopped", "lifted", "closed", "over"} {
 		if v.r.URL.Query().Get("did") == did {
 			return &notice{Text: v.words.html("notice.agent." + did)}
 		}

@@ -34,11 +34,13 @@ type agentsView struct {
 }
 
 type agentRow struct {
-	Ref   string
-	ID    theirs
-	Since template.HTML
-	Last  template.HTML // when it asked or told last
-	Open  template.HTML // how many of its asks wait, or empty
+	Ref     string
+	ID      theirs
+	There   template.HTML // whether it can be reached
+	Online  bool
+	Stopped bool
+	Last    template.HTML // when it asked or told last
+	Open    template.HTML // how many of its asks wait, or empty
 }
 
 // maxLately is how much of the past is looked through for when agents sent last.
@@ -51,21 +53,13 @@ func (v *visit) showAgents(status int, typed string, wrong template.HTML) error 
 	if err != nil {
 		return err
 	}
-	last, open, err := v.lately()
+	view := agentsView{ID: typed, Wrong: wrong}
+	rows, err := v.agentRows(agents)
 	if err != nil {
 		return err
 	}
-	view := agentsView{ID: typed, Wrong: wrong}
-	for _, a := range agents {
-		row := agentRow{Ref: v.hub.AgentRef(v.caller.Account.Ref, a.ID), ID: clean(a.ID).or(v.words.plain("untitled")), Since: v.words.html("agent.since", v.clock.ago(a.CreatedAt))}
-		row.Last = v.words.html("agent.quiet")
-		if at, ok := last[a.ID]; ok {
-			row.Last = v.words.html("agent.last", v.clock.ago(at))
-		}
-		if n := open[a.ID]; n > 0 {
-			row.Open = v.words.counted("agent.open", n)
-		}
-		if a.Revoked {
+	for i, row := range rows {
+		if agents[i].Revoked {
 			view.Revoked = append(view.Revoked, row)
 		} else {
 			view.Agents = append(view.Agents, row)
@@ -77,6 +71,37 @@ func (v *visit) showAgents(status int, typed string, wrong template.HTML) error 
 	}
 	v.render(status, "agents", p)
 	return nil
+}
+
+// agentRows says of each agent whether it is there, and what it sent lately.
+func (v *visit) agentRows(agents []hub.AgentView) ([]agentRow, error) {
+	last, open, err := v.lately()
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(agents))
+	for i, a := range agents {
+		ids[i] = a.ID
+	}
+	there, err := v.hub.Attendances(v.r.Context(), v.caller, ids)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]agentRow, len(agents))
+	for i, a := range agents {
+		rows[i] = agentRow{
+			Ref: v.hub.AgentRef(v.caller.Account.Ref, a.ID), ID: clean(a.ID).or(v.words.plain("untitled")),
+			There: v.presence(&there[i]), Online: there[i].Online, Stopped: there[i].Stop != nil,
+			Last: v.words.html("agent.quiet"),
+		}
+		if at, ok := last[a.ID]; ok {
+			rows[i].Last = v.words.html("agent.last", v.clock.ago(at))
+		}
+		if n := open[a.ID]; n > 0 {
+			rows[i].Open = v.words.counted("agent.open", n)
+		}
+	}
+	return rows, nil
 }
 
 // lately says of agents when each sent something last, as far as that is not long past, and how many of its asks and tasks

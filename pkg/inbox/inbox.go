@@ -79,6 +79,7 @@ func routes() []route {
 		callbackRoutes(),
 		historyRoutes(),
 		agentRoutes(),
+		stopRoutes(),
 		liveRoutes(),
 		tryRoutes(),
 		keysRoutes(),

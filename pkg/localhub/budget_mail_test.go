@@ -76,7 +76,13 @@ func TestBudget_OfMailboxes(t *testing.T) {
 			{"an empty drain without a session", drain("", 0), cost{2, 0}}, // seen a moment ago
 			{"an ack without a session of what was seen", ack(""), cost{3, 2}},
 			{"a registration", func() { s.session(helper) }, cost{1, 2}},
-			{"a close", func() { s.send("DELETE", "/v1/sessions/"+theirs, helper, nil, http.StatusOK) }, cost{1, 2}},
+			{"a close with one entry", func() { s.send("DELETE", "/v1/sessions/"+theirs, helper, nil, http.StatusOK) }, cost{4, 4}}, // and bounces one
+
+			{"another directive to a session", func() { direct("agent:bot#" + mine)() }, cost{3, 4}},
+			{"a stop with one session and one entry", func() {
+				s.send("POST", "/v1/stops", alice, doc{"agent": "bot", "reason": "enough"}, http.StatusNoContent)
+			}, cost{8, 6}},
+			{"an agent and its stop", func() { s.send("GET", "/v1/agent?id=bot", alice, nil, http.StatusOK) }, cost{2, 0}},
 		} {
 			same(s.t, "the cost of "+o.operation, c.spent(o.deed), o.want)
 		}

@@ -34,6 +34,7 @@ func scenes() []scene {
 		contextScenes(),
 		historyScenes(),
 		agentScenes(),
+		stopScenes(),
 		doorScenes(),
 		settingsScenes(),
 		peopleScenes(),
