@@ -46,7 +46,7 @@ func stopScenes() []scene {
 			path, _ := s.sampleRuns()
 			s.sampleAgent("planner").call(endpoint.SessionAdd, doc{"label": "plans"}).is(http.StatusCreated)
 			s.sampleAgent("crm-clerk")
-			s.signedIn().post(path+"/stop", nil).is(http.StatusSeeOther)
+			s.signedIn().post(path+"/stop", url.Values{}).is(http.StatusSeeOther)
 			return "/agents"
 		}},
 	}
