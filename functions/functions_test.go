@@ -36,7 +36,7 @@ func TestOneFunctionPerEndpoint(t *testing.T) {
 	for _, w := range endpoint.Workers() { // whose files are of their own making
 		want = append(want, string(w.Name))
 	}
-	for _, e := range endpoint.All() {
+	for _, e := range endpoint.Routed() {
 		want = append(want, string(e.Name))
 		file := filepath.Join(string(e.Name), "main.go")
 		text := fmt.Sprintf(source, e.Name, e.Pattern())

@@ -104,7 +104,7 @@ func accessFormat() string {
 
 // addRoutes leads each endpoint's requests to its function, and all others to the pages.
 func (s *stack) addRoutes() {
-	for _, e := range endpoint.All() {
+	for _, e := range endpoint.Routed() {
 		s.api.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
 			Methods:     methods(e),
 			Path:        jsii.String(routePath(e)),

@@ -35,7 +35,7 @@ type function struct {
 
 // addFunctions makes a function for each endpoint, and for the pages. The workers come with what calls them.
 func (s *stack) addFunctions() {
-	for _, e := range endpoint.All() {
+	for _, e := range endpoint.Routed() {
 		f := function{name: e.Name, timeout: requestTimeout}
 		switch e.Name {
 		case endpoint.Pull:

@@ -31,13 +31,23 @@ func TestDiscovery_MeetsTheSchema(t *testing.T) {
 		}
 		a.shows("/ma2h_version", "0.6", "/retention_days", 7, "/replay_window_seconds", 120, "/max_body_bytes", 256<<10,
 			"/max_part_bytes", 128<<10, "/max_context_parts", 16, "/ack", doc{"enabled": true}, "/auth_schemes", []string{"bearer", "apikey"})
-		// What is not built is not advertised, and neither are limits that a tenant has not.
-		a.lacks("/rate_limit", "/inbound/stream_url", "/inbound/stream_max_hold_seconds")
+		a.lacks("/rate_limit") // limits that a tenant has not
 		a.shows("/inbound", doc{
 			"enabled": true, "poll_url": "https://hub.example/v1/inbox", "ack_url": "https://hub.example/v1/inbox/ack", "max_batch": 32,
 			"visibility_timeout_seconds": 60, "retention_days": 7, "signature_algs": []string{"hmac-sha256"}, "webhook_supported": false,
-			"session_param": true,
+			"session_param": true, "stream_url": "https://hub.example/v1/inbox/stream", "stream_max_hold_seconds": 60,
 		}, "/inter_agent", doc{"enabled": true, "entry_kinds": []string{"message", "response", "receipt"}, "sender_allowlists": true})
+	})
+}
+
+// TestB60_NoHoldIsLongerThanTheFreshnessWindow: whatever of the two a tenant says.
+func TestB60_NoHoldIsLongerThanTheFreshnessWindow(t *testing.T) {
+	onStoresWith(t, doc{"freshness_seconds": 20}, func(_ *testing.T, s *suite) {
+		s.send(request{method: "GET", path: "/.well-known/ma2h"}).is(http.StatusOK).
+			shows("/presence/freshness_seconds", 20, "/inbound/stream_max_hold_seconds", 20)
+		s.tenant = ""
+		s.send(request{method: "POST", path: "/_conformance/tenants", body: doc{"freshness_seconds": 20, "stream_max_hold_seconds": 21}}).
+			refused(http.StatusBadRequest, ma2h.CodeValidationError, "/stream_max_hold_seconds")
 	})
 }
 
@@ -107,16 +117,11 @@ func TestDiscovery_UnknownPathsAndMethods(t *testing.T) {
 	})
 }
 
-func TestLegs_NotBuiltYet(t *testing.T) {
+func TestLegs_MailBetweenAgentsIsOffAtFirst(t *testing.T) {
 	onStores(t, func(t *testing.T, s *suite) {
 		s.owns("alice", "bot", "other")
 		bot, alice := s.agent("bot"), s.person("alice")
 		s.agent("other")
-		for _, r := range []struct{ method, path string }{
-			{"GET", "/v1/inbox/stream"},
-		} {
-			bot.send(r.method, r.path, nil).refused(http.StatusNotFound, ma2h.CodeNotFound, "")
-		}
 		s.writesNothing(func() {
 			for _, to := range []string{"agent:other", "agent:nobody", "agent:other#sess_1", "agent:bot"} {
 				for _, e := range []doc{s.ask(set("/to", to)), s.task(set("/to", to)), s.notify(set("/to", to))} {

@@ -57,8 +57,9 @@ func TestB48_PresentedSessionsOfDrainAndAck(t *testing.T) {
 		dead.closes().is(http.StatusOK)
 		directive := s.direct("agent:worker")
 		attempts := map[string]func(m *mouth) *answer{
-			"drain": func(m *mouth) *answer { return m.send("GET", m.at("/v1/inbox"), nil) },
-			"ack":   func(m *mouth) *answer { return m.tryConsume(doc{"ids": []string{directive}}) },
+			"drain":  func(m *mouth) *answer { return m.send("GET", m.at("/v1/inbox"), nil) },
+			"stream": func(m *mouth) *answer { return m.send("GET", m.at("/v1/inbox/stream"), nil) },
+			"ack":    func(m *mouth) *answer { return m.tryConsume(doc{"ids": []string{directive}}) },
 		}
 		for what, attempt := range attempts {
 			s.run(what, func() {

@@ -68,13 +68,16 @@ func (s *Server) Wrap(next http.Handler) http.Handler {
 		}
 		q := &request{tenant: t, work: &pending{}}
 		q.hub = t.at(now, q.work)
-		held := &heldAnswer{header: http.Header{}, status: http.StatusOK}
+		held := &heldAnswer{to: w, header: http.Header{}, status: http.StatusOK}
+		if now.IsZero() {
+			held.settle = func() error { return q.work.drain(r.Context(), q.hub) }
+		}
 		next.ServeHTTP(held, r.WithContext(context.WithValue(r.Context(), contextKey{}, q)))
-		if err := q.work.drain(r.Context(), q.hub); err != nil {
+		if err := q.work.drain(r.Context(), q.hub); err != nil && !held.begun {
 			s.writeError(w, r, err)
 			return
 		}
-		held.release(w)
+		_ = held.release() // a client that has gone away is no error of ours
 	})
 }
 
@@ -168,19 +171,47 @@ func (p *pending) drain(ctx context.Context, h *hub.Hub) error {
 
 // heldAnswer keeps an answer until it may be seen.
 type heldAnswer struct {
+	to     http.ResponseWriter
 	header http.Header
 	status int
 	body   bytes.Buffer
+	begun  bool
+
+	settle func() error // does what the request has caused so far; nil where nothing may be seen before its end
 }
 
 func (h *heldAnswer) Header() http.Header         { return h.header }
 func (h *heldAnswer) WriteHeader(status int)      { h.status = status }
 func (h *heldAnswer) Write(b []byte) (int, error) { return h.body.Write(b) }
 
-func (h *heldAnswer) release(w http.ResponseWriter) {
-	for name, values := range h.header {
-		w.Header()[name] = values
+// FlushError is for http.ResponseController: of what is pushed in real time, the beginning is seen before the end.
+func (h *heldAnswer) FlushError() error {
+	if h.settle == nil {
+		return http.ErrNotSupported
 	}
-	w.WriteHeader(h.status)
-	_, _ = w.Write(h.body.Bytes()) // a client that has gone away is no error of ours
+	if err := h.settle(); err != nil {
+		return err
+	}
+	if err := h.release(); err != nil {
+		return err
+	}
+	return http.NewResponseController(h.to).Flush()
+}
+
+// SetWriteDeadline is for http.ResponseController.
+func (h *heldAnswer) SetWriteDeadline(t time.Time) error {
+	return http.NewResponseController(h.to).SetWriteDeadline(t)
+}
+
+func (h *heldAnswer) release() error {
+	if !h.begun {
+		h.begun = true
+		for name, values := range h.header {
+			h.to.Header()[name] = values
+		}
+		h.to.WriteHeader(h.status)
+	}
+	_, err := h.to.Write(h.body.Bytes())
+	h.body.Reset()
+	return err
 }

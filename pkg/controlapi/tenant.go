@@ -89,7 +89,7 @@ func (s *Server) newTenant(c *config) (string, error) {
 		return "", fmt.Errorf("make the tenant's store: %w", err)
 	}
 	settings := hub.DefaultSettings()
-	settings.BaseURL = s.BaseURL()
+	settings.ServeAt(s.BaseURL())
 	settings.Grace = s.Grace
 	settings.Version = value(c.Version, ma2h.Newest)
 	settings.RetentionDays = value(c.RetentionDays, settings.RetentionDays)

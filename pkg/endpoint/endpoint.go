@@ -82,6 +82,8 @@ type Endpoint struct {
 	Path   string // absolute; a segment {id} or {agent} stands for one percent-encoded id
 	Caller Caller // who may call it
 	Access Access // what it does with records, authentication included
+
+	Streamed bool // its answer is read while it is written, so that it is reached by no gateway that collects answers
 }
 
 // Pattern returns the method and path in the form that http.ServeMux takes.

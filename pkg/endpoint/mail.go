@@ -5,6 +5,7 @@ import "net/http"
 // Those of an agent's mailbox (spec §8.7, §13). What reads it is called drain, since the worker of the pages is the inbox.
 const (
 	Drain    Name = "drain"     // what waits for an agent (spec §8.7)
+	Stream   Name = "stream"    // the same, pushed over a connection that is held (spec §8.7.2)
 	InboxAck Name = "inbox-ack" // the agent has done with it (spec §8.7, §14.3)
 
 	DirectiveSend Name = "directive-send" // a person's word to an agent (spec §13)
@@ -43,12 +44,17 @@ func mailboxes() []Endpoint {
 		Get: callers(kindContent, kindDirective, kindLive, kindSeen, kindSession, kindState), List: kinds(kindKey, kindRow),
 		Put: kinds(kindLive, kindRow, kindSeen, kindSession, kindState), Unwraps: true,
 	}
+	stream := Access{
+		Get: callers(kindContent, kindDirective, kindLive, kindSession, kindState), List: kinds(kindKey, kindRow),
+		Put: kinds(kindLive, kindRow, kindSession), Unwraps: true,
+	}
 	ack := settling().and(settlingDirectives()).and(Access{Get: callers()})
 	send := settlingDirectives().and(Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindDeed, kindRow), Unwraps: true})
 	send.Erase = kinds(kindRow) // nothing that is new is deleted
 	read := settlingDirectives().and(Access{Get: callers()})
 	return []Endpoint{
 		{Name: Drain, Method: http.MethodGet, Path: "/v1/inbox", Caller: Agent, Access: drain},
+		{Name: Stream, Method: http.MethodGet, Path: "/v1/inbox/stream", Caller: Agent, Access: stream, Streamed: true},
 		{Name: InboxAck, Method: http.MethodPost, Path: "/v1/inbox/ack", Caller: Agent, Access: ack},
 		{Name: DirectiveSend, Method: http.MethodPost, Path: "/v1/directives", Caller: Person, Access: send},
 		{Name: DirectiveRead, Method: http.MethodGet, Path: "/v1/directives/{id}", Caller: Person, Access: read},

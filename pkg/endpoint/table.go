@@ -11,6 +11,11 @@ func All() []Endpoint {
 	return slices.Concat(protocol(), product(), callbacks(), mailboxes(), sessions())
 }
 
+// Routed returns the endpoints that a gateway has a route to, which collects an answer before it passes it on.
+func Routed() []Endpoint {
+	return slices.DeleteFunc(All(), func(e Endpoint) bool { return e.Streamed })
+}
+
 // Of returns the endpoint with the given name, and panics when there is none: names are constants of this package.
 func Of(name Name) Endpoint {
 	for _, e := range All() {

@@ -116,6 +116,7 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.SecretRemove:   (*Server).secretRemove,
 		endpoint.SendAgain:      (*Server).sendAgain,
 		endpoint.Drain:          (*Server).drain,
+		endpoint.Stream:         (*Server).stream,
 		endpoint.InboxAck:       (*Server).inboxAck,
 		endpoint.DirectiveSend:  (*Server).directiveSend,
 		endpoint.DirectiveRead:  (*Server).directiveRead,
@@ -193,9 +194,13 @@ func tooLarge() error {
 	return ma2h.Errorf(ma2h.CodeTooLarge, "The body has more than %d bytes, and no more are read; send less.", maxBody)
 }
 
+// written is the answer of a handler that has written it.
+type written struct{}
+
 // writeAnswer writes a value as JSON: bytes as they are, nil as nothing.
 func writeAnswer(w http.ResponseWriter, status int, answer any) {
 	switch v := answer.(type) {
+	case written:
 	case nil:
 		w.WriteHeader(status)
 	case []byte:

@@ -100,12 +100,13 @@ func (h *Hub) addCredential(a *Agent) string {
 }
 
 // changeAgent commits what f makes of an agent, and the deed with it; f says whether there is anything to do. An agent that
-// is not there is the zero Agent.
+// is not there is the zero Agent. Whoever waits with a token of the agent looks whether it is still good.
 func (h *Hub) changeAgent(ctx context.Context, c *Caller, ref, did string, f func(*Agent) (change bool, _ error)) error {
 	rec, err := h.get(ctx, AgentKey(ref))
 	if err != nil {
 		return err
 	}
+	defer h.Bell.Ring(ctx, directiveLane(ref))
 	return h.revise(ctx, c, rec, func(rec record.Record) (revision, error) {
 		var a Agent
 		if rec.Rev != "" {

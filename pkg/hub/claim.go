@@ -24,6 +24,7 @@ type letter struct {
 // delivered is an entry as it stands in an answer.
 type delivered struct {
 	kind      EntryKind
+	key       string // what an ack names it by
 	body      jsontext.Value
 	signature string // with the name of its header
 }
@@ -32,14 +33,20 @@ type delivered struct {
 // entry is returned whatever its size.
 const maxDrained = 4 << 20
 
+// lettersRead are those that fit into one answer, and whether some did not.
+type lettersRead struct {
+	all []letter
+	cut bool
+}
+
 // letters reads what the rows stand for and composes it, as far as it fits into one answer. What cannot be composed is left
 // out: it must not hold up the others.
-func (h *Hub) letters(ctx context.Context, d *drainer, rows []pending) ([]letter, error) {
+func (h *Hub) letters(ctx context.Context, rows []pending) (lettersRead, error) {
+	var read lettersRead
 	messages, err := h.lettersOf(ctx, rows)
 	if err != nil {
-		return nil, err
+		return read, err
 	}
-	var all []letter
 	var failed error
 	size := 0
 	for i, p := range rows {
@@ -48,15 +55,16 @@ func (h *Hub) letters(ctx context.Context, d *drainer, rows []pending) ([]letter
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if size += len(body); size > maxDrained && len(all) > 0 {
+		if size += len(body); size > maxDrained && len(read.all) > 0 {
+			read.cut = true
 			break
 		}
-		all = append(all, letter{pending: p, body: body, message: messages[i]})
+		read.all = append(read.all, letter{pending: p, body: body, message: messages[i]})
 	}
-	if len(all) == 0 {
-		return nil, failed
+	if len(read.all) == 0 {
+		return read, failed
 	}
-	return all, nil
+	return read, nil
 }
 
 // lettersOf reads the messages and directives of rows with one request, nil where a row says everything itself or has ended
@@ -127,7 +135,7 @@ func (h *Hub) claim(ctx context.Context, d *drainer, letters []letter, now time.
 		if err != nil {
 			return fmt.Errorf("sign an entry: %w", err)
 		}
-		ours[i] = &delivered{letters[i].row.Kind, letters[i].body, signed}
+		ours[i] = &delivered{letters[i].row.Kind, letters[i].key(), letters[i].body, signed}
 		return nil
 	})
 	var all []delivered
@@ -142,8 +150,16 @@ func (h *Hub) claim(ctx context.Context, d *drainer, letters []letter, now time.
 	return nil, err
 }
 
+// key is what an ack names the entry by (spec §8.7.1).
+func (l *letter) key() string {
+	if l.row.Kind == EntryResponse {
+		return l.message.state.Response.ResolutionID
+	}
+	return l.row.ID
+}
+
 // claimOne hides an entry from others for a while, and says whether it was the first to. That a drain returns it is evidence
-// that the agent got it (spec §15.1).
+// that the agent got it (spec §15.1); that a stream pushes it is none (spec §8.7.2).
 func (h *Hub) claimOne(ctx context.Context, d *drainer, l *letter, now time.Time) (bool, error) {
 	r := l.row
 	r.Claims++
@@ -151,14 +167,14 @@ func (h *Hub) claimOne(ctx context.Context, d *drainer, l *letter, now time.Time
 	if d.session != nil {
 		r.Claimant = d.session.ID
 	}
-	if r.DeliveredAt.IsZero() {
+	if !d.stream && r.DeliveredAt.IsZero() {
 		r.DeliveredAt = now
 	}
 	row := l.rec
 	row.Body = Encode(&r)
 	writes := []record.Write{record.Put(row, l.rec.Rev)}
 	next, changed := State{}, false
-	if l.row.Kind == EntryResponse {
+	if !d.stream && l.row.Kind == EntryResponse {
 		next = l.message.state
 		if changed = next.deliver(now); changed {
 			writes = append(writes, record.Put(h.stateRecord(l.message.tail, &next), l.message.rec.Rev))

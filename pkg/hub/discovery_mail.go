@@ -13,6 +13,8 @@ type Inbound struct {
 	SignatureAlgs            []string `json:"signature_algs"` // of entries
 	WebhookSupported         bool     `json:"webhook_supported"`
 	SessionParam             bool     `json:"session_param"`
+	StreamURL                string   `json:"stream_url,omitzero"`
+	StreamMaxHoldSeconds     int      `json:"stream_max_hold_seconds,omitzero"`
 }
 
 // InterAgent is mail between agents (spec §8.0): enabled says that an account may have it, not that one does.
@@ -28,11 +30,15 @@ func (h *Hub) inbound() Inbound {
 	if s.SigningKey != nil {
 		algorithm = signature.AlgHMAC
 	}
-	return Inbound{
+	in := Inbound{
 		Enabled: true, PollURL: s.BaseURL + "/v1/inbox", AckURL: s.BaseURL + "/v1/inbox/ack", MaxBatch: s.MaxBatch,
 		VisibilityTimeoutSeconds: seconds(s.VisibilityTimeout), RetentionDays: s.RetentionDays,
 		SignatureAlgs: []string{algorithm}, SessionParam: true,
 	}
+	if s.StreamURL != "" {
+		in.StreamURL, in.StreamMaxHoldSeconds = s.StreamURL, seconds(s.StreamMaxHold)
+	}
+	return in
 }
 
 func (h *Hub) interAgent() InterAgent {

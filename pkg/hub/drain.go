@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mash-hub/mash/pkg/lifecycle"
-	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
 )
 
@@ -26,6 +24,8 @@ type DrainOptions struct {
 type drainer struct {
 	agent   *Agent
 	session *session
+	stream  bool // what it takes is pushed, so that nothing says yet that the agent got it (spec §8.7.2)
+	window  int  // how many claims it may have at a time that are not acknowledged; 0 for any number
 }
 
 // lanes are those that a drainer takes from: without a session the directives to its agent alone (spec §8.7.1).
@@ -92,77 +92,40 @@ func (h *Hub) drainer(ctx context.Context, c *Caller, session string, now time.T
 func (h *Hub) mayHold(d *drainer, wait time.Duration) time.Duration {
 	wait = min(wait, h.Settings.MaxWait)
 	if d.session != nil {
-		wait = min(wait, lifecycle.Hold(d.session.ExpiresAt, h.now(), h.Settings.StreamMaxHold))
+		wait = min(wait, h.holdOf(d.session))
 	}
 	return wait
 }
 
-// awaitMail holds until there is an entry, or wait is over. It looks at once, whenever a lane rings, whenever a claim that it
-// saw lapses, and once more at the end. It listens before it looks, so that no ring falls between.
+// awaitMail holds until there is an entry, or wait is over, when it looks once more.
 func (h *Hub) awaitMail(
 	ctx context.Context, c *Caller, d *drainer, o DrainOptions, most int, wait time.Duration,
 ) ([]byte, error) {
-	rung, stop := h.Bell.Listen(ctx, d.lanes()...)
-	defer stop()
-	end := time.NewTimer(wait)
-	defer end.Stop()
-	for over := false; ; {
-		got, err := h.take(ctx, d, most, h.now())
-		if err != nil || len(got.entries) > 0 || over {
-			return drained(got.entries), err
-		}
-		lapse := time.NewTimer(got.lapse(h.Now(), wait))
-		select {
-		case <-rung:
-		case <-lapse.C:
-		case <-end.C:
-			over = true
-		case <-o.Stop:
-			over = true
-		case <-ctx.Done():
-			lapse.Stop()
-			return nil, ctx.Err()
-		}
-		lapse.Stop()
-		if d, err = h.drainsStill(ctx, c, o.Session); err != nil {
-			return nil, err
+	var got haul
+	w := &watch{
+		hold: wait, stop: o.Stop,
+		again: func(ctx context.Context) (*drainer, error) { return h.drainsStill(ctx, c, o.Session) },
+		look: func(ctx context.Context, d *drainer) (haul, bool, error) {
+			var err error
+			got, err = h.take(ctx, d, most, h.now())
+			return got, len(got.entries) > 0, err
+		},
+	}
+	over, err := h.keep(ctx, w, d)
+	if err == nil && over {
+		if d, err = w.again(ctx); err == nil {
+			_, _, err = w.look(ctx, d)
 		}
 	}
-}
-
-// drainsStill reads who waits anew: the credential may have been taken away meanwhile, and the session may have ended.
-func (h *Hub) drainsStill(ctx context.Context, c *Caller, session string) (*drainer, error) {
-	keys := append([]record.Key{AgentKey(c.Agent.Ref)}, h.SessionKeys(session)...)
-	recs, err := h.Store.Get(ctx, keys...)
-	if err != nil {
-		return nil, fmt.Errorf("look who drains: %w", err)
-	}
-	var agent Agent
-	if err := Decode(recs[0], &agent); err != nil {
-		return nil, err
-	}
-	if !agent.Knows(c.Credential) {
-		return nil, ma2h.Errorf(ma2h.CodeUnauthenticated, "The token was taken away while you waited with it.")
-	}
-	d := &drainer{agent: &agent}
-	if session != "" {
-		d.session, err = h.presented(ctx, &Caller{Account: c.Account, Agent: &agent, Read: recs[1:]}, session, h.now())
-	}
-	return d, err
+	return drained(got.entries), err
 }
 
 // haul is what came of a look into a mailbox.
 type haul struct {
 	entries []delivered
 	lapses  time.Time // when the first of the claims that it met lapses; zero for none
-}
-
-// lapse is how long to wait for the first of the claims to lapse, at most as long as that.
-func (t haul) lapse(now time.Time, most time.Duration) time.Duration {
-	if t.lapses.IsZero() {
-		return most
-	}
-	return min(max(t.lapses.Sub(now), 0)+time.Millisecond, most)
+	more    bool      // there may be more to claim at once
+	full    bool      // a stream has pushed as much as it may before something of it is acknowledged
 }
 
 // take claims up to most entries, and as many bytes as fit into an answer. Entries that another was faster to claim are
@@ -170,19 +133,24 @@ func (t haul) lapse(now time.Time, most time.Duration) time.Duration {
 func (h *Hub) take(ctx context.Context, d *drainer, most int, now time.Time) (haul, error) {
 	var all haul
 	for range maxLooks {
-		rows, lapses, err := h.claimable(ctx, d, most, now)
+		seen, err := h.claimable(ctx, d, most, now)
 		if err != nil {
 			return haul{}, err
 		}
-		all.lapses = lapses
-		if len(rows) == 0 {
+		all.lapses, all.full = seen.lapses, d.window > 0 && seen.leave(d.window)
+		if len(seen.rows) == 0 {
 			return all, nil
 		}
-		letters, err := h.letters(ctx, d, rows)
+		letters, err := h.letters(ctx, seen.rows)
 		if err != nil {
 			return haul{}, err
 		}
-		if all.entries, err = h.claim(ctx, d, letters, now); err != nil || len(all.entries) > 0 {
+		all.entries, err = h.claim(ctx, d, letters.all, now)
+		all.more = !all.full && (len(seen.rows) == most || letters.cut || len(all.entries) < len(letters.all))
+		if err != nil || len(all.entries) > 0 {
+			if d.stream { // which is still there when they lapse
+				all.lapses = earliest(all.lapses, now.Add(h.Settings.VisibilityTimeout))
+			}
 			return all, err
 		}
 	}
@@ -195,66 +163,93 @@ const maxLooks = 5
 // rowsAtOnce is how many rows of a lane are read at once.
 const rowsAtOnce = 100
 
-// claimable lists the first rows of all lanes that nobody holds, in the order of their arrival.
-func (h *Hub) claimable(ctx context.Context, d *drainer, most int, now time.Time) ([]pending, time.Time, error) {
-	lanes := d.lanes()
-	found, lapses := make([][]pending, len(lanes)), make([]time.Time, len(lanes))
-	err := parallel(len(lanes), func(i int) (err error) {
-		found[i], lapses[i], err = h.claimableOf(ctx, lanes[i], most, now)
-		return err
-	})
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	rows := slices.Concat(found...)
-	slices.SortFunc(rows, func(a, b pending) int { return cmp.Compare(a.rec.Sort, b.rec.Sort) })
-	var first time.Time
-	for _, at := range lapses {
-		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	return rows[:min(len(rows), most)], first, nil
-}
-
 // pending is a row that waits in its lane.
 type pending struct {
 	rec record.Record
 	row Row
 }
 
-func (h *Hub) claimableOf(ctx context.Context, lane string, most int, now time.Time) ([]pending, time.Time, error) {
-	var rows []pending
-	var lapses time.Time
+// sight is what a look at lanes shows.
+type sight struct {
+	rows   []pending // that nobody holds
+	lapses time.Time // when the first of the claims that it met lapses; zero for none
+	held   int       // how many of those are the drainer's own
+}
+
+// claimable lists the first rows of all lanes that nobody holds, in the order of their arrival.
+func (h *Hub) claimable(ctx context.Context, d *drainer, most int, now time.Time) (sight, error) {
+	lanes := d.lanes()
+	found := make([]sight, len(lanes))
+	err := parallel(len(lanes), func(i int) (err error) {
+		found[i], err = h.claimableOf(ctx, d, lanes[i], most, now)
+		return err
+	})
+	if err != nil {
+		return sight{}, err
+	}
+	var all sight
+	for _, f := range found {
+		all.rows = append(all.rows, f.rows...)
+		all.lapses, all.held = earliest(all.lapses, f.lapses), all.held+f.held
+	}
+	slices.SortFunc(all.rows, func(a, b pending) int { return cmp.Compare(a.rec.Sort, b.rec.Sort) })
+	all.rows = all.rows[:min(len(all.rows), most)]
+	return all, nil
+}
+
+func (h *Hub) claimableOf(ctx context.Context, d *drainer, lane string, most int, now time.Time) (sight, error) {
+	var seen sight
 	for after := ""; ; {
 		recs, err := h.Store.List(ctx, lane, after, rowsAtOnce)
 		if err != nil {
-			return nil, lapses, fmt.Errorf("list a lane: %w", err)
+			return seen, fmt.Errorf("list a lane: %w", err)
 		}
 		for _, rec := range recs {
 			p := pending{rec: rec}
 			if err := Decode(rec, &p.row); err != nil {
-				return nil, lapses, err
+				return seen, err
 			}
-			till := p.row.ClaimedTill
-			switch {
-			case p.row.over(now):
-			case now.Before(till):
-				if lapses.IsZero() || till.Before(lapses) {
-					lapses = till
-				}
-			default:
-				rows = append(rows, p)
-			}
-			if len(rows) == most {
-				return rows, lapses, nil
+			seen.add(d, p, now)
+			if len(seen.rows) == most {
+				return seen, nil
 			}
 		}
 		if len(recs) < rowsAtOnce {
-			return rows, lapses, nil
+			return seen, nil
 		}
 		after = recs[len(recs)-1].Sort
 	}
+}
+
+// add notes a row, as it stands at now.
+func (s *sight) add(d *drainer, p pending, now time.Time) {
+	switch {
+	case p.row.over(now):
+	case now.Before(p.row.ClaimedTill):
+		s.lapses = earliest(s.lapses, p.row.ClaimedTill)
+		if d.session != nil && p.row.Claimant == d.session.ID {
+			s.held++
+		}
+	default:
+		s.rows = append(s.rows, p)
+	}
+}
+
+// leave leaves rows alone that may not be claimed before others are acknowledged, and says whether there are any. So no more
+// is under way to a reader than the window: what lies unread in its buffers is hidden from all others.
+func (s *sight) leave(window int) (some bool) {
+	room := max(window-s.held, 0)
+	some = len(s.rows) > room
+	s.rows = s.rows[:min(len(s.rows), room)]
+	return some
+}
+
+// earliest is the first of two times, of which a zero one is none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // over says whether an entry is not delivered any more at now (spec §13.3).

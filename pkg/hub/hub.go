@@ -23,6 +23,7 @@ type Hub struct {
 	// Observe, when set, is told after each Commit that accepts or ends a message. It must not block.
 	Observe func(Event)
 
+	still     bool // its clock stands, so that nothing can be waited for
 	limiter   *limiter
 	ticks     *ticks
 	passwords *password.Hasher
@@ -30,9 +31,10 @@ type Hub struct {
 
 // Settings is what a deployment decides.
 type Settings struct {
-	BaseURL string // public address without a trailing slash, as in poll_url
-	Version string // ma2h_version of the objects that the hub itself mints
-	Limits  ma2h.Limits
+	BaseURL   string // public address without a trailing slash, as in poll_url
+	StreamURL string // where streams are served (spec §8.7.2); empty where there are none
+	Version   string // ma2h_version of the objects that the hub itself mints
+	Limits    ma2h.Limits
 
 	RequestsPerMinute int           // submits of one agent, 0 for no limit (spec §8.6)
 	InboxDepth        int           // open asks and tasks of one agent, 0 for no limit (spec §8.6)
@@ -102,6 +104,11 @@ func DefaultSettings() Settings {
 	}
 }
 
+// ServeAt sets the public address of a hub that serves everything in one place.
+func (s *Settings) ServeAt(baseURL string) {
+	s.BaseURL, s.StreamURL = baseURL, baseURL+"/v1/inbox/stream"
+}
+
 // New returns a hub over its ports, on the real clock. Settings are taken as they are; begin with DefaultSettings.
 func New(store record.Store, keys Keys, pusher Pusher, bell Bell, clockwork Clockwork, settings Settings) *Hub {
 	return &Hub{
@@ -115,7 +122,7 @@ func New(store record.Store, keys Keys, pusher Pusher, bell Bell, clockwork Cloc
 func (h *Hub) At(now time.Time, clockwork Clockwork) *Hub {
 	c := *h
 	c.Now = func() time.Time { return now }
-	c.Clockwork = clockwork
+	c.Clockwork, c.still = clockwork, true
 	return &c
 }
 

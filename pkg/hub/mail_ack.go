@@ -165,8 +165,12 @@ func (h *Hub) consumeReceipt(ctx context.Context, c consumer, at record.Key) (bo
 			return false, err
 		}
 		err = h.Store.Commit(ctx, record.Erase(rec.Key, rec.Rev))
+		if err == nil {
+			h.Bell.Ring(ctx, ackLane(row.Claimant))
+			return true, nil
+		}
 		if record.AsConflict(err) == nil {
-			return err == nil, err
+			return false, err
 		}
 		c.read = &Caller{}
 	}
@@ -219,6 +223,9 @@ func (h *Hub) commitMailAck(ctx context.Context, c consumer, m *message, p *post
 	next, mail := m.state, *m.state.Mail
 	mail.Track, mail.At, mail.AcknowledgedAt = ma2h.TrackAcknowledged, c.now, c.now
 	mail.DeliveredAt, mail.Ack = p.entry.DeliveredAt, h.ackOf(c.Caller, &next, c.note, c.now)
+	if mail.DeliveredAt.IsZero() {
+		mail.DeliveredAt = c.now // a stream pushed it, and only now is it known that somebody was there (spec §8.7.2)
+	}
 	next.Mail = &mail
 	if next.oneWay() {
 		next.Status, next.StatusAt = ma2h.StatusAcknowledged, c.now
@@ -232,8 +239,9 @@ func (h *Hub) commitMailAck(ctx context.Context, c consumer, m *message, p *post
 		return fmt.Errorf("acknowledge %s: %w", next.ID, err)
 	}
 	m.rec, m.state = put.Record, next
-	h.Bell.Ring(ctx, MessageLane(m.tail))
-	h.Bell.Ring(ctx, AccountLane(next.Account))
+	for _, lane := range []string{MessageLane(m.tail), AccountLane(next.Account), ackLane(p.entry.Claimant)} {
+		h.Bell.Ring(ctx, lane)
+	}
 	return nil
 }
 
@@ -250,6 +258,7 @@ func (h *Hub) consumeResponse(ctx context.Context, c consumer, m *message) (bool
 		}
 		next := m.state
 		next.ResponseRow = nil
+		next.deliver(c.now) // unless a drain or a push was known to have brought it (spec §8.7.2)
 		next.acknowledge(h.ackOfResponse(c.Caller, &next, "", c.now), c.now)
 		put := record.Put(h.stateRecord(m.tail, &next), m.rec.Rev)
 		err = h.Store.Commit(ctx, put, record.Erase(rec.Key, rec.Rev))
@@ -257,6 +266,7 @@ func (h *Hub) consumeResponse(ctx context.Context, c consumer, m *message) (bool
 			m.rec, m.state = put.Record, next
 			h.announce(ctx, m)
 			h.Bell.Ring(ctx, AccountLane(next.Account))
+			h.Bell.Ring(ctx, ackLane(row.Claimant))
 			return true, m.responseAck(), nil
 		}
 		if record.AsConflict(err) == nil {

@@ -34,6 +34,8 @@ type Session struct {
 	ExpiresAt time.Time `json:"expires_at"` // the end of the lease
 	LastSeen  time.Time `json:"last_seen"`
 
+	Stream string `json:"stream,omitzero"` // names the stream that was opened last; those before it end
+
 	State      ma2h.SessionState `json:"state"`
 	ClosedAt   time.Time         `json:"closed_at,omitzero"`
 	ClosedBy   string            `json:"closed_by,omitzero"`   // the actor who closed it
@@ -132,6 +134,9 @@ func sessionTail(id string) (string, bool) {
 func directiveLane(agentRef string) string { return "q#d." + agentRef }
 func messageLane(agentRef string) string   { return "q#m." + agentRef }
 func sessionLane(tail string) string       { return "q#s." + tail }
+
+// ackLane is no lane of rows, but a name that rings when something was acknowledged that this session had claimed.
+func ackLane(session string) string { return "k#" + session }
 
 // ticks is the latest sequence of a process.
 type ticks struct {

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -199,6 +200,11 @@ func errClosedByOperator() error {
 // renew extends a session's lease for something that its agent did at now (spec §16.2). It never shortens one, whatever the
 // clock says. When the session ended before, it is gone. The due time stays: whoever finds the lease renewed then moves it.
 func (h *Hub) renew(ctx context.Context, s *session, now time.Time) error {
+	return h.renewAs(ctx, s, now, "")
+}
+
+// renewAs is renew that also writes down, unless it is empty, which stream of the session was opened last.
+func (h *Hub) renewAs(ctx context.Context, s *session, now time.Time, stream string) error {
 	for range sessionTries {
 		if err := h.settleSession(ctx, s, now); err != nil {
 			return err
@@ -209,7 +215,8 @@ func (h *Hub) renew(ctx context.Context, s *session, now time.Time) error {
 		next := s.Session
 		next.LastSeen = latest(s.LastSeen, now)
 		next.ExpiresAt = latest(s.ExpiresAt, now.Add(s.ttl()))
-		if next.LastSeen.Equal(s.LastSeen) && next.ExpiresAt.Equal(s.ExpiresAt) {
+		next.Stream = cmp.Or(stream, s.Stream)
+		if next.LastSeen.Equal(s.LastSeen) && next.ExpiresAt.Equal(s.ExpiresAt) && next.Stream == s.Stream {
 			return nil
 		}
 		put := record.Put(h.sessionRecord(&next, s.rec.Due), s.rec.Rev)

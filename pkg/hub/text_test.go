@@ -52,7 +52,7 @@ func TestSettingsAreReadAsTheyWereWritten(t *testing.T) {
 // TestEverySettingIsWritten: one that is not would be as by default on AWS, whatever its deployer says.
 func TestEverySettingIsWritten(t *testing.T) {
 	t.Parallel()
-	elsewhere := map[string]bool{"BaseURL": true, "PasswordCost": true, "SigningKey": true, "OneNamespace": true}
+	elsewhere := map[string]bool{"BaseURL": true, "StreamURL": true, "PasswordCost": true, "SigningKey": true, "OneNamespace": true}
 	for f := range reflect.TypeFor[hub.Settings]().Fields() {
 		s := hub.DefaultSettings()
 		v := reflect.ValueOf(&s).Elem().FieldByName(f.Name)

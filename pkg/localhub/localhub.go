@@ -181,7 +181,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 		return err
 	}
 	settings := hub.DefaultSettings()
-	settings.BaseURL = s.URL
+	settings.ServeAt(s.URL)
 	if c.Rate != nil {
 		settings.RequestsPerMinute = *c.Rate
 	}

@@ -41,6 +41,7 @@ func TestEveryEndpointDoesWhatItIsFor(t *testing.T) {
 		made.shows("/id", bot.id, "/push_secret", bot.secret)
 		s.callbacksOf(bot)
 		s.mailOf(bot)
+		s.streamsOf(bot)
 		s.sessionsOf(bot)
 		s.owner.call(endpoint.AgentRevoke, nil, bot.id).is(http.StatusNoContent)
 		bot.call(endpoint.Me, nil).refused(http.StatusUnauthorized, ma2h.CodeUnauthenticated, "")
@@ -118,6 +119,7 @@ func TestB83_CredentialsAreAskedForEverywhere(t *testing.T) {
 				good = s.owner.token
 			}
 			path := strings.NewReplacer("{id}", id, "{agent}", bot.id).Replace(e.Path)
+			path = s.placeOf(e, path)
 			for what, header := range badCredentials(good) {
 				a := s.send(request{method: e.Method, path: path, header: header, body: doc{}})
 				if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") != "Bearer" {

@@ -84,7 +84,7 @@ func serveSQLite(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	settings := realtime.Settings()
-	settings.BaseURL = s.URL
+	settings.ServeAt(s.URL)
 	s.Hub.Settings = settings
 	runUntilDone(t, func(ctx context.Context) {
 		if err := s.Run(ctx); err != nil {
@@ -110,7 +110,7 @@ func serveDynamoDB(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	settings := realtime.Settings()
-	settings.BaseURL = "http://" + listener.Addr().String()
+	settings.ServeAt("http://" + listener.Addr().String())
 	h := hub.New(dynamotest.Store(t), keyring.Ephemeral(), pusher, &localhub.Bell{}, nil, settings)
 	h.Prover = pusher
 	runUntilDone(t, localhub.Wind(h, slog.New(slog.DiscardHandler)))

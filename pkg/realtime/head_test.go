@@ -44,7 +44,7 @@ func TestB30_HEADIsAGETThatNobodyReads(t *testing.T) {
 			if e.Method != http.MethodGet {
 				continue
 			}
-			path := strings.NewReplacer("{id}", id, "{agent}", bot.id).Replace(e.Path)
+			path := s.placeOf(e, strings.NewReplacer("{id}", id, "{agent}", bot.id).Replace(e.Path))
 			r := request{method: http.MethodHead, path: path, token: bot.token}
 			if e.Caller == endpoint.Person {
 				r.token = s.owner.token

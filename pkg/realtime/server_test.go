@@ -82,7 +82,7 @@ func (c *caller) sdk() *client.Client {
 
 // request is one HTTP request.
 type request struct {
-	method, path string
+	method, path string // the path may be a whole address
 	token        string
 	header       http.Header
 	body         any // nil for none, string as it is, anything else as JSON
@@ -107,7 +107,10 @@ func (s *server) tryWith(by *http.Client, r request) (*answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.method, s.url+r.path, body)
+	if !strings.HasPrefix(r.path, "http") {
+		r.path = s.url + r.path
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, r.path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -158,14 +161,19 @@ func (c *caller) callAt(name endpoint.Name, path string, body any) *answer {
 	c.t.Helper()
 	a := c.send(request{method: endpoint.Of(name).Method, path: path, token: c.token, body: body})
 	if a.status < 400 {
-		c.mu.Lock()
-		if c.called == nil {
-			c.called = map[endpoint.Name]int{}
-		}
-		c.called[name]++
-		c.mu.Unlock()
+		c.count(name)
 	}
 	return a
+}
+
+// count notes that an endpoint did what it is for.
+func (s *server) count(name endpoint.Name) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.called == nil {
+		s.called = map[endpoint.Name]int{}
+	}
+	s.called[name]++
 }
 
 func (c *caller) get(path string) *answer {

@@ -10,7 +10,7 @@ import (
 // send much: windows and timeouts are a few seconds, limits are small. The base URL is the deployment's.
 func Settings() hub.Settings {
 	s := hub.DefaultSettings()
-	s.MaxWait = 3 * time.Second
+	s.MaxWait, s.StreamMaxHold = 3*time.Second, 3*time.Second
 	s.Retry = hub.RetryPolicy{
 		MaxAttempts: 8, First: 200 * time.Millisecond, Longest: 600 * time.Millisecond, MaxDuration: time.Minute,
 	}
