@@ -78,7 +78,7 @@ func TestBudget_OfStreams(t *testing.T) {
 			{"its end", func() {
 				s.send("DELETE", "/v1/sessions/"+session, helper, nil, http.StatusOK)
 				comes(s.t, keys)
-			}, cost{1 + 1, 2}},
+			}, cost{2 + 1, 2}}, // the lane is empty
 		} {
 			same(s.t, "the cost of "+o.operation, c.spent(o.deed), o.want)
 		}
