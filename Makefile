@@ -44,7 +44,7 @@ lint: ## golangci-lint over the module, tools and infra
 vuln: ## govulncheck, where its database can be reached
 	@go tool -modfile=tools/go.mod govulncheck ./...
 
-conformance: ## the shared cases of CASES=folder, against a hub
+conformance: ## mash conform against hubs, with CASES=folder its cases too
 	@CASES='$(CASES)' tools/conformance.sh
 
 behaviours: ## each behaviour of the protocol, tested over both stores

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # make aws-test: deploys the whole stack to an emulated AWS of its own, runs every real-time test on mash serve and on the
-# stack, those of the pages in a real browser among them, and fails unless both are the same tests and all of them pass. Then
-# it lets parts of the stack fail, and puts the functions of the commit before beside these. It leaves no process behind.
+# stack, those of the pages in a real browser among them, and fails unless both are the same tests and all of them pass. It
+# asks the stack every clause of mash conform. Then it lets parts of the stack fail, and puts the functions of the commit before
+# beside these. It leaves no process behind.
 # BROWSER=no leaves the browser out.
 . "$(dirname "$0")/parts.sh"
 
@@ -28,6 +29,16 @@ tests() {
 		"$bin/engines" -list "$AWS_HOME-list" SQLite,AWS -- "${flags[@]}" -count=1 -timeout 30m ./pkg/realtime
 }
 
+# clauses_there asks the deployed hub, in real time, few clauses at once: each function that has not run yet takes a while.
+clauses_there() {
+	local url token callback
+	{ read -r url && read -r token && read -r callback; } < <(python3 -c '
+import json, sys
+s = json.load(open(sys.argv[1]))
+print(s["url"], s["token"], s["callback"], sep="\n")' "$stack") || return 1
+	MASH_TOKEN=$token clauses --hub "$url" --callback "$callback" --parallel 6
+}
+
 # nothing_left ends the emulator and looks for what it, or a function on it, has left running.
 nothing_left() {
 	local pid left
@@ -48,11 +59,12 @@ rm -f "$stack"
 go -C tools build -o "../$bin/" ./engines
 if [ "${BROWSER:-yes}" != no ]; then
 	part 'axe-core' get_axe
-	part 'build bin/mash' go build -o bin/mash ./cmd/mash # which the snippets run
 fi
+part 'build bin/mash' go build -o bin/mash ./cmd/mash # which the snippets run, too
 part 'deploy' tools/aws-deploy.sh
 if [ -s "$stack" ]; then
 	part 'real-time tests on mash serve and on AWS' tests
+	part 'clauses of the protocol on AWS' clauses_there
 	part 'parts of the stack fail' tools/aws-faults.sh
 	if git rev-parse --verify --quiet 'HEAD~1^{commit}' >/dev/null; then
 		part 'two versions on one table' tools/aws-versions.sh

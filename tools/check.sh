@@ -55,11 +55,11 @@ part 'start the emulated AWS' emulator_up
 if [ -n "${CASES:-}" ]; then
 	# Without cases some tests have nothing to read and say so; with them nobody has a reason to skip.
 	part 'tests under the race detector' "$bin/gotestcount" -noskip -race -shuffle=on -timeout 20m ./...
-	part 'shared cases' tools/conformance.sh
 else
 	part 'tests under the race detector' "$bin/gotestcount" -race -shuffle=on -timeout 20m ./...
 	left_out 'the shared cases' 'a folder of them, named by CASES='
 fi
+part 'clauses of the protocol, and the shared cases if there are any' tools/conformance.sh
 templates=$scratch/templates
 mkdir "$templates"
 part 'templates of the stack' in_infra "../$bin/gotestcount" -count=1 -timeout 15m ./... -args -templates "$templates"

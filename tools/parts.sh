@@ -79,6 +79,15 @@ quiet_cdk() {
 # test_tools builds the programs that count.
 test_tools() { go -C tools build -o "../$bin/" ./gotestcount ./behaviours; }
 
+# clauses FLAGS...: asks a hub every clause of the protocol (mash conform).
+clauses() {
+	local status=0
+	bin/mash conform "$@" >"$scratch/clauses" 2>&1 || status=$?
+	cat "$scratch/clauses"
+	tail -n 1 "$scratch/clauses" | sed -nE 's/^([0-9]+) ok, ([0-9]+) failed, .*$/\1 \2/p' >>"$MASH_COUNTS"
+	return "$status"
+}
+
 # emulator_missing says what the emulated AWS lacks here, or nothing.
 emulator_missing() {
 	if [ -n "${MASH_DYNAMO_ENDPOINT:-}" ]; then

@@ -67,6 +67,7 @@ func commands() []command {
 		{name: "backup", setup: backupCommand},
 		{name: "restore", setup: restoreCommand},
 		{name: "doctor", setup: doctorCommand},
+		{name: "conform", setup: conformCommand},
 		{name: "admin rotate-hub-key", setup: rotateCommand},
 		{name: "admin rekey", setup: rekeyCommand},
 		{name: "ask", setup: askCommand},
