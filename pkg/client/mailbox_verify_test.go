@@ -157,14 +157,16 @@ func TestWhatDoesNotVerifyIsRefused(t *testing.T) {
 func TestAMessageUnderAnotherKindIsRefused(t *testing.T) {
 	t.Parallel()
 	p := startPair(t)
-	p.ask(t, "agent:team/helper")
-	// Context, digest and shape of the two kinds differ; what is unsigned may be set at will.
-	b := through(p.helperMail, between(t, p.owner.URL, "", func(e element) element {
-		return called("directive")(putting("type", "directive")(e))
-	}))
-	got, err := b.Drain(t.Context(), client.DrainOptions{})
-	if err != nil || len(got.Entries) != 0 || len(got.Refused) != 1 {
-		t.Errorf("Drain = %+v, %v, want a refusal", got, err)
+	for what, meddle := range map[string]func(element) element{
+		// Context, digest and shape of the two kinds differ; what is unsigned may be set at will.
+		"as a directive": func(e element) element { return called("directive")(putting("type", "directive")(e)) },
+		"beside another": func(e element) element { e["directive"] = json.RawMessage(`{}`); return e },
+	} {
+		p.ask(t, "agent:team/helper")
+		got, err := through(p.helperMail, between(t, p.owner.URL, "", meddle)).Drain(t.Context(), client.DrainOptions{})
+		if err != nil || len(got.Entries) != 0 || len(got.Refused) != 1 {
+			t.Errorf("%s: Drain = %+v, %v, want a refusal", what, got, err)
+		}
 	}
 }
 

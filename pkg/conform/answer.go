@@ -169,3 +169,10 @@ func lookUp(v any, pointer string) any {
 	}
 	return v
 }
+
+// decode reads the body into v.
+func (a *answer) decode(v any) {
+	if err := json.Unmarshal(a.body, v); err != nil {
+		a.t.fail("a body that can be read: %v", err)
+	}
+}

@@ -9,6 +9,12 @@ import (
 func dp021() []Clause {
 	visible := doc{"agent_list_visibility": true}
 	return []Clause{
+		{Name: "dp-021.1", Section: "8.7.2", Title: "an open stream keeps nobody alive", test: zombieSocket},
+		{Name: "dp-021.2a", Section: "8.7.2", Title: "to open it again renews the lease", test: reconnectRenews},
+		{Name: "dp-021.2b", Section: "8.7.2", Title: "the hub ends a stream at its bound", test: boundedHold},
+		{Name: "dp-021.3", Section: "8.7.2", Title: "and in time before the lease ends", test: holdBeforeLease},
+		{Name: "dp-021.5a", Section: "8.7.2", Title: "what is pushed is hidden, and not delivered", test: provisional},
+		{Name: "dp-021.5b", Section: "8.7.2", Title: "an ack of what was pushed counts", test: ackOfPushed},
 		{Name: "dp-021.4", Section: "8.0", Title: "a stream's hold is within the freshness window", test: holdWithinFreshness},
 		{Name: "dp-021.6", Section: "15.1", Title: "nobody is online who has done nothing lately", test: neverOptimistic, tenant: visible},
 		{Name: "dp-021.7", Section: "15.1", Title: "a sender hears of sessions, not of bare drains", test: sessionBearing, tenant: visible},

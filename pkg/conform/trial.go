@@ -29,6 +29,8 @@ type trial struct {
 	nonces map[string]bool
 	trust  []signature.Verifier // the hub's keys, once asked for
 	left   []func()             // undo what would be in the way of the next trial of the same agents
+
+	running sync.WaitGroup // what reads streams
 }
 
 const clauseTimeout = 3 * time.Minute
@@ -40,10 +42,11 @@ func runOne(ctx context.Context, s Stage, o Options, c Clause) Result {
 		timeout = clauseTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	t := &trial{
 		ctx: ctx, nonces: map[string]bool{}, http: s.web(), result: Result{Clause: c.Name, Title: c.Title, Section: c.Section},
 	}
+	defer t.running.Wait()
+	defer cancel()
 	if t.http == nil {
 		t.http = &http.Client{Transport: client.Transport()}
 		defer t.http.CloseIdleConnections()

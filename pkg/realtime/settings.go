@@ -14,7 +14,7 @@ func Settings() hub.Settings {
 	s.Retry = hub.RetryPolicy{
 		MaxAttempts: 8, First: 200 * time.Millisecond, Longest: 600 * time.Millisecond, MaxDuration: time.Minute,
 	}
-	s.VisibilityTimeout, s.Freshness, s.MinTTL, s.StreamMaxHold = 3*time.Second, 3*time.Second, 3*time.Second, 2*time.Second
+	s.VisibilityTimeout, s.Freshness, s.MinTTL = 3*time.Second, 3*time.Second, 3*time.Second
 	s.TerminalRetention = 20 * time.Second
 	s.InboxDepth = 30
 	s.RequestsPerMinute = 360 // 60 at once: enough for any agent of a test, and soon exceeded by one that means to
