@@ -152,7 +152,9 @@ func (d *drive) inbox() {
 	d.answered("answered", confirm)
 	old, late, current := d.old("old"), d.late("late"), d.current("open")
 	stranded, _ := d.stranded("stranded")
-	runs := d.waitedFor()
+	runs, left := d.waitedFor(), d.left()
+	d.forgotten()
+	other := "/agents/" + d.hub.AgentRef(d.owner.Account.Ref, "other")
 	answer := url.Values{"do": {"option:0"}}
 	_, joining, _ := strings.Cut(d.invited("carol").URL, "/join/")
 	v, bot := &visitor{h: h}, "/agents/"+d.hub.AgentRef(d.owner.Account.Ref, "bot")
@@ -178,6 +180,9 @@ func (d *drive) inbox() {
 		{"POST", bot + "/rotate", url.Values{}, http.StatusOK},
 		{"POST", bot + "/hosts", url.Values{"host": {"bot.example"}, "proof": {"person"}}, http.StatusSeeOther},
 		{"POST", bot + "/secrets", url.Values{"name": {"s"}}, http.StatusOK},
+		{"GET", other + "/told", nil, http.StatusOK},
+		{"GET", other + "/told/" + left, nil, http.StatusOK},
+		{"POST", bot + "/told", url.Values{"title": {"x"}, "session": {runs}}, http.StatusSeeOther},
 		{"GET", bot + "/stop", nil, http.StatusOK},
 		{"GET", bot + "/sessions/" + runs + "/close", nil, http.StatusOK},
 		{"POST", bot + "/sessions/" + runs + "/close", url.Values{}, http.StatusSeeOther},

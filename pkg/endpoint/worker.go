@@ -39,14 +39,14 @@ func Workers() []Function {
 	sweep := push.and(settlingDirectives()).and(Access{
 		List: kinds(kindRow), Erase: kinds(kindSession), Indexes: []Index{{IndexDue, kinds("due#")}},
 	})
-	pages := settling().and(bouncing()).and(Access{
+	pages := settling().and(settlingDirectives()).and(bouncing()).and(Access{
 		Get:   kinds(kindAccount, kindAgent, kindLogin, kindPassword, kindPerson, kindSeen, kindTries),
 		List:  kinds(kindKey, kindLogin),
 		Put:   kinds(kindAccount, kindAgent, kindDeed, kindLogin, kindPassword, kindPerson, kindTries),
 		Erase: kinds(kindLogin, kindPassword),
 		Check: kinds(kindAccount, kindLogin, kindPerson),
 		Indexes: []Index{
-			{IndexFirst, kinds("agent#", "done#", "invite#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#", "sess#")},
+			{IndexFirst, kinds("agent#", "done#", "invite#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#", "mail#", "sess#")},
 		},
 		Unwraps: true,
 	})

@@ -144,13 +144,18 @@ func (h *Hub) DirectiveAt(ctx context.Context, c *Caller, id string) (*Directive
 	if err != nil {
 		return nil, err
 	}
+	return m.view()
+}
+
+// view is a directive as it was sent, with its track.
+func (m *message) view() (*DirectiveView, error) {
 	var content Content
 	if err := Decode(m.content, &content); err != nil {
 		return nil, err
 	}
 	v := &DirectiveView{Mailbox: m.mailbox()}
 	if json.Unmarshal(content.Envelope, &v.Directive) != nil {
-		return nil, fmt.Errorf("directive %s does not decode", id) // the error itself may quote it
+		return nil, fmt.Errorf("directive %s does not decode", m.state.ID) // the error itself may quote it
 	}
 	return v, nil
 }

@@ -220,8 +220,8 @@ func (w *walk) read(ctx context.Context, l *walked) error {
 	return nil
 }
 
-// historyCursor is the form of a cursor: the order of an entry and the tail of its message.
-var historyCursor = regexp.MustCompile(`^([0-9]{19})\.([0-9a-z]{1,26})$`)
+// historyCursor is the form of a cursor: the order of an entry and the tail of its message, or of its directive behind d.
+var historyCursor = regexp.MustCompile(`^([0-9]{19})\.(d\.)?([0-9a-z]{1,26})$`)
 
 func historyEntry(cursor string) (record.Entry, error) {
 	if cursor == "" {
@@ -231,12 +231,15 @@ func historyEntry(cursor string) (record.Entry, error) {
 	if m == nil {
 		return record.Entry{}, ma2h.Errorf(ma2h.CodeValidationError, "That is no place in the history.")
 	}
-	return record.Entry{Order: m[1], Key: stateKey(m[2])}, nil
+	return record.Entry{Order: m[1], Key: letterKey(m[2] != "", m[3], "state")}, nil
 }
 
 func cursorOf(e record.Entry) string {
 	if e == (record.Entry{}) {
 		return ""
+	}
+	if tail, directive := strings.CutPrefix(e.Key.Part, "d#"); directive {
+		return e.Order + ".d." + tail
 	}
 	return e.Order + "." + strings.TrimPrefix(e.Key.Part, "m#")
 }

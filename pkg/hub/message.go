@@ -172,13 +172,16 @@ func stateTags(s *State) [2]record.Tag {
 	}
 }
 
+// mailTag begins the names of the lists of mail.
+const mailTag = "mail#"
+
 // mailTags places mail in the list of its account, out of those of what people are asked; and a directive in that of its
 // agent, a message in those of its submitter.
 func mailTags(s *State) [2]record.Tag {
-	mail := record.Tag{Name: "mail#" + s.Account, Order: descending(s.AcceptedAt)}
+	mail := record.Tag{Name: mailTag + s.Account, Order: descending(s.AcceptedAt)}
 	switch {
 	case s.Type == ma2h.TypeDirective:
-		return [2]record.Tag{mail, {Name: "mail#" + s.Mail.ToRef, Order: descending(s.AcceptedAt)}}
+		return [2]record.Tag{mail, {Name: mailTag + s.Mail.ToRef, Order: descending(s.AcceptedAt)}}
 	case s.Status == ma2h.StatusOpen:
 		return [2]record.Tag{mail, {Name: "open#" + s.AgentRef, Order: record.DueOrder(s.AcceptedAt)}}
 	default:

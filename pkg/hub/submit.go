@@ -120,12 +120,17 @@ func (h *Hub) replay(
 // settleWhole settles a message of which only the state was read, reading the content when something is to be done. Mail may
 // end at any time, with its session.
 func (h *Hub) settleWhole(ctx context.Context, m *message, now time.Time) error {
+	return h.settleKnown(ctx, &Caller{}, m, now)
+}
+
+// settleKnown is settleWhole with what was read already of the row of the mail and of its sessions.
+func (h *Hub) settleKnown(ctx context.Context, read *Caller, m *message, now time.Time) error {
 	at := h.settles(&m.state)
 	if due := !at.IsZero() && !now.Before(at); !due {
 		if !m.state.Mail.lives() {
 			return nil
 		}
-		p, err := h.loadPost(ctx, &Caller{}, m, now)
+		p, err := h.loadPost(ctx, read, m, now)
 		if err != nil {
 			return err
 		}

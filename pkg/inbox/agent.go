@@ -33,7 +33,8 @@ type agentView struct {
 	Owns    bool // the visitor may change all of this
 
 	*attendanceView
-	Age age
+	Told []toldRow // the latest
+	Age  age
 }
 
 type hostRow struct {
@@ -93,6 +94,13 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 	}
 	if view.attendanceView, err = v.attendance(a.ID); err != nil {
 		return err
+	}
+	thread, err := v.hub.Thread(v.r.Context(), v.caller, a.ID, "", maxTeller)
+	if err != nil {
+		return err
+	}
+	for _, t := range thread.Rows {
+		view.Told = append(view.Told, v.toldRow(&t))
 	}
 	if err := v.agentMessages(view, a.ID); err != nil {
 		return err

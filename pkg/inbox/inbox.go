@@ -80,6 +80,7 @@ func routes() []route {
 		historyRoutes(),
 		agentRoutes(),
 		stopRoutes(),
+		threadRoutes(),
 		liveRoutes(),
 		tryRoutes(),
 		keysRoutes(),

@@ -21,7 +21,7 @@ import (
 type household struct {
 	owner                                              *hub.Caller
 	message, person, invitation, session, token, agent string
-	run                                                string // a session of the agent
+	run, directive                                     string // a session of the agent, and what it was told
 	joining, opening                                   string // an invitation's and a link's own
 	secrets                                            []string
 	visitor, bearer                                    string // a session and a token of the member
@@ -48,6 +48,9 @@ func (s *server) household(name string) household {
 		"agent": doc{"id": name + "-bot", "run_id": "r"}, "idempotency_key": name,
 		"request": doc{"mode": "confirm", "allowed_resolvers": []string{"human:" + name, "human:" + name + "-member"}},
 	}, http.StatusAccepted)["id"].(string)
+	told, err := s.hub.Direct(ctx, owner, &ma2h.Directive{To: "agent:" + name + "-bot", Title: name + "-word"})
+	must(err)
+	h.directive = told.ID
 	join := func(name string, role hub.Role) (*hub.Caller, string) {
 		invited, err := s.hub.Invite(ctx, owner, name, role)
 		must(err)
@@ -69,7 +72,7 @@ func (s *server) household(name string) household {
 	_, h.joining, _ = strings.Cut(open.URL, "/join/")
 	h.opening, err = s.hub.NewLogin(ctx, owner, hub.LoginLink, time.Hour)
 	must(err)
-	h.secrets = []string{name + "-", h.message, h.agent, h.person, h.session, h.token, h.invitation, h.joining, h.run}
+	h.secrets = []string{name + "-", h.message, h.agent, h.person, h.session, h.token, h.invitation, h.joining, h.run, h.directive}
 	return h
 }
 
@@ -78,7 +81,7 @@ func nobody() household {
 	tail := strings.Repeat("a", ma2h.TailLength)
 	hash := strings.Repeat("a", 64)
 	return household{
-		message: "msg_" + tail, person: tail, invitation: tail + "-" + hash, session: hash, token: hash, agent: tail, run: ma2h.PrefixSession + tail,
+		message: "msg_" + tail, person: tail, invitation: tail + "-" + hash, session: hash, token: hash, agent: tail, run: ma2h.PrefixSession + tail, directive: ma2h.PrefixDirective + tail,
 		joining: hub.NewToken(hub.PersonTokenPrefix, strings.Repeat("a", hub.AccountRefLength), tail),
 		opening: hub.NewToken(hub.PersonTokenPrefix, strings.Repeat("a", hub.AccountRefLength), tail),
 	}
@@ -97,7 +100,7 @@ func (h *household) fill(route string) (path string, known bool) {
 			break
 		}
 	}
-	route = strings.ReplaceAll(route, "{session}", h.run)
+	route = strings.NewReplacer("{session}", h.run, "{directive}", h.directive).Replace(route)
 	hole := regexp.MustCompile(`\{\w+\}`)
 	route = strings.TrimSuffix(route, "{$}")
 	return hole.ReplaceAllString(route, id), id != "" || !hole.MatchString(route)
@@ -107,7 +110,7 @@ func (h *household) fill(route string) (path string, known bool) {
 func everything(h household) url.Values {
 	return url.Values{
 		"do": {"option:0"}, "name": {"x-name"}, "role": {"member"}, "choose": {"1"}, "who": {h.owner.Actor()}, "new": {"short"},
-		"reason": {"x-reason"}, "host": {"agent.example"}, "proof": {"person"}, "ref": {"x"}, "id": {"x-bot"}, "value": {"x"}, "comment": {"x"},
+		"reason": {"x-reason"}, "title": {"x-title"}, "host": {"agent.example"}, "proof": {"person"}, "ref": {"x"}, "id": {"x-bot"}, "value": {"x"}, "comment": {"x"},
 	}
 }
 
@@ -241,6 +244,10 @@ func (s *server) intact(h household) {
 	if err != nil || there.Stop != nil || len(there.Live) != 1 {
 		s.t.Errorf("the other's agent is there as %+v, %v; want it in one session and not stopped", there, err)
 	}
+	thread, err := s.hub.Thread(ctx, h.owner, agents[0].ID, "", 9)
+	if err != nil || len(thread.Rows) != 1 || thread.Rows[0].Mailbox.State != ma2h.TrackQueued {
+		s.t.Errorf("the other's agent was told %+v, %v", thread, err)
+	}
 	account, err := s.hub.EnsureAccount(ctx, h.owner.Person.ID)
 	if err != nil || len(account.Account.DefaultResolvers) != 0 {
 		s.t.Errorf("the other's account is %+v, %v", account, err)
@@ -248,7 +255,7 @@ func (s *server) intact(h household) {
 }
 
 // governing are the deeds on the pages of agents that are for every person of the account.
-var governing = []string{"/agents/{ref}/stop", "/agents/{ref}/lift", "/agents/{ref}/sessions/{session}/close"}
+var governing = []string{"/agents/{ref}/stop", "/agents/{ref}/lift", "/agents/{ref}/sessions/{session}/close", "/agents/{ref}/told"}
 
 // owners are the deeds that members may not do; what begins with one of these, but for the first two, included.
 var owners = []string{"/inbox", "/inbox/{id}/send-again", "/agents", "/people/", "/settings/default-resolvers"}

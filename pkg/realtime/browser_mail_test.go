@@ -5,49 +5,108 @@ package realtime_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
+	"testing"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
 )
 
-// sampleRuns lets a sample agent run twice, and returns the page of the agent and the ids of its sessions.
-func (s *server) sampleRuns() (path string, sessions []string) {
+// sampleRuns lets a sample agent run twice, and returns it with its page and the ids of its sessions.
+func (s *server) sampleRuns() (bot *caller, path string, sessions []string) {
 	s.t.Helper()
-	bot := s.sampleAgent("deploybot/dev-team")
+	bot = s.sampleAgent("deploybot/dev-team")
 	for _, label := range []string{"night build", "release of 4.2"} {
 		made := bot.call(endpoint.SessionAdd, doc{"label": label, "run_id": "run-88", "project": "shop"}).is(http.StatusCreated)
 		sessions = append(sessions, made.str("/session/id"))
 	}
 	over := bot.call(endpoint.SessionAdd, doc{"label": "bench"}).is(http.StatusCreated).str("/session/id")
 	bot.call(endpoint.SessionClose, nil, over).is(http.StatusOK)
-	return s.sampleAgentPath(s.signedIn(), "deploybot/dev-team"), sessions
+	return bot, s.sampleAgentPath(s.signedIn(), "deploybot/dev-team"), sessions
+}
+
+// fetches drains the agent's mailbox without a session, and returns the ids of the directives in it.
+func (c *caller) fetches() (ids []string) {
+	c.t.Helper()
+	list, _ := c.call(endpoint.Drain, nil).is(http.StatusOK).at("/messages").([]any)
+	for _, m := range list {
+		id, _ := lookUp(m, "/directive/id").(string)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// sampleThread is the page of what a sample agent was told, with one of each end.
+func (s *server) sampleThread() string {
+	s.t.Helper()
+	bot, path, sessions := s.sampleRuns()
+	b := s.signedIn()
+	told := func(form url.Values) { b.post(path+"/told", form).is(http.StatusSeeOther) }
+	told(url.Values{"title": {"Use the staging key from now on"}, "session": {sessions[0]}})
+	told(url.Values{"title": {"Do not deploy on Friday"}, "body": {"It is the release. Monday morning is fine:\n\n* not before nine\n* with Grace watching"}})
+	bot.call(endpoint.InboxAck, doc{"ids": bot.fetches(), "note": "Friday is blocked."}).is(http.StatusOK)
+	bot.call(endpoint.SessionClose, nil, sessions[0]).is(http.StatusOK)
+	told(url.Values{"title": {"Which branch are you on?"}, "session": {sessions[1]}, "holds": {"hour"}})
+	return path + "/told"
 }
 
 // stopScenes are the stop of an agent, the close of a session, and what is left.
 func stopScenes() []scene {
 	return []scene{
 		{name: "agent-runs", route: "/agents/{ref}", set: func(s *server) string {
-			path, _ := s.sampleRuns()
+			_, path, _ := s.sampleRuns()
 			return path
 		}},
+		{name: "agent-told", route: "/agents/{ref}/told", set: (*server).sampleThread},
+		{name: "agent-told-nothing", route: "/agents/{ref}/told", set: func(s *server) string {
+			s.sampleAgent("planner")
+			return s.sampleAgentPath(s.signedIn(), "planner") + "/told"
+		}},
+		{name: "agent-told-one", route: "/agents/{ref}/told/{directive}", set: func(s *server) string {
+			path := s.sampleThread()
+			links := regexp.MustCompile(path+"/dir_[0-9a-z]+").FindAllString(string(s.signedIn().page(path).body), -1)
+			return links[1]
+		}},
 		{name: "agent-stop", route: "/agents/{ref}/stop", set: func(s *server) string {
-			path, _ := s.sampleRuns()
+			_, path, _ := s.sampleRuns()
 			return path + "/stop"
 		}},
 		{name: "session-close", route: "/agents/{ref}/sessions/{session}/close", set: func(s *server) string {
-			path, sessions := s.sampleRuns()
+			_, path, sessions := s.sampleRuns()
 			return path + "/sessions/" + sessions[0] + "/close"
 		}},
 		{name: "agent-stopped", set: func(s *server) string {
-			path, _ := s.sampleRuns()
+			_, path, _ := s.sampleRuns()
 			s.signedIn().post(path+"/stop", url.Values{"reason": {"It asks the planner the same thing over and over."}}).is(http.StatusSeeOther)
 			return path
 		}},
 		{name: "agents-stopped", route: "/agents", set: func(s *server) string {
-			path, _ := s.sampleRuns()
+			_, path, _ := s.sampleRuns()
 			s.sampleAgent("planner").call(endpoint.SessionAdd, doc{"label": "plans"}).is(http.StatusCreated)
 			s.sampleAgent("crm-clerk")
 			s.signedIn().post(path+"/stop", url.Values{}).is(http.StatusSeeOther)
 			return "/agents"
 		}},
 	}
+}
+
+// TestBrowser_L12_AThreadSaysWhatWasFetchedByItself: what the agent does with its mailbox shows without a reload, and what is
+// being typed meanwhile stays.
+func TestBrowser_L12_AThreadSaysWhatWasFetchedByItself(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		path := s.sampleAgentPath(s.signedIn(), bot.id) + "/told"
+		w := s.window(desktop)
+		w.signIn()
+		w.open(path)
+		w.click("#title")
+		w.press("Not on Friday\r")
+		w.see("it waits", `document.querySelector('.thread .fate')?.textContent.includes('Waits in the mailbox')`)
+		w.click("#title")
+		w.press("And")
+		ids := bot.fetches()
+		w.see("it was fetched", `document.querySelector('.thread .fate').textContent.includes('Fetched')`)
+		bot.call(endpoint.InboxAck, doc{"ids": ids}).is(http.StatusOK)
+		w.see("it was acknowledged", `document.querySelector('.thread .fate').textContent.includes('Acknowledged')`)
+		w.see("what was typed is there", `document.querySelector('#title').value === 'And'`)
+	})
 }
