@@ -3,6 +3,8 @@ package localhub_test
 import (
 	"net/http"
 	"testing"
+
+	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
 // mailFor is an ask that is addressed.
@@ -85,6 +87,34 @@ func TestBudget_OfMailboxes(t *testing.T) {
 			{"an agent and its stop", func() { s.send("GET", "/v1/agent?id=bot", alice, nil, http.StatusOK) }, cost{2, 0}},
 		} {
 			same(s.t, "the cost of "+o.operation, c.spent(o.deed), o.want)
+		}
+	})
+}
+
+// TestBudget_OfWhatPeopleLookAt: what pages list costs the same however long the list is.
+func TestBudget_OfWhatPeopleLookAt(t *testing.T) {
+	counting(t, 0, func(s *server, c *counted) {
+		h := s.household("ours")
+		ctx := s.t.Context()
+		for range 9 {
+			if _, err := s.hub.Direct(ctx, h.owner, &ma2h.Directive{To: "agent:ours-bot#" + h.run, Title: "t"}); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		for _, o := range []struct {
+			what string
+			deed func() error
+			want cost
+		}{
+			{"a thread of ten", func() error { _, err := s.hub.Thread(ctx, h.owner, "ours-bot", "", 20); return err }, cost{4, 0}},
+			{"an agent with its sessions", func() error { _, err := s.hub.Attendance(ctx, h.owner, "ours-bot", 9); return err }, cost{4, 0}},
+			{"the list's view of an agent", func() error { _, err := s.hub.Attendances(ctx, h.owner, []string{"ours-bot"}); return err }, cost{2, 0}},
+		} {
+			same(s.t, "the cost of "+o.what, c.spent(func() {
+				if err := o.deed(); err != nil {
+					s.t.Error(err)
+				}
+			}), o.want)
 		}
 	})
 }
