@@ -76,6 +76,7 @@ func commands() []command {
 		{name: "pull", setup: pullCommand},
 		{name: "cancel", setup: cancelCommand},
 		{name: "ack", setup: ackCommand},
+		{name: "listen", setup: listenCommand},
 		{name: "answer", setup: answerCommand},
 		{name: "demo", setup: demoCommand},
 		{name: demoAgentName, hidden: true, setup: demoAgentCommand},
