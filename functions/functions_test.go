@@ -27,7 +27,7 @@ import (
 	"github.com/mash-hub/mash/pkg/lambdahttp"
 )
 
-func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), %[1]q)) }
+func main() { lambdahttp.%[3]s(awshub.FromEnv().Endpoint(context.Background(), %[1]q)) }
 `
 
 func TestOneFunctionPerEndpoint(t *testing.T) {
@@ -36,10 +36,14 @@ func TestOneFunctionPerEndpoint(t *testing.T) {
 	for _, w := range endpoint.Workers() { // whose files are of their own making
 		want = append(want, string(w.Name))
 	}
-	for _, e := range endpoint.Routed() {
+	for _, e := range endpoint.All() {
 		want = append(want, string(e.Name))
 		file := filepath.Join(string(e.Name), "main.go")
-		text := fmt.Sprintf(source, e.Name, e.Pattern())
+		start := "Start"
+		if e.Streamed {
+			start = "StartStream"
+		}
+		text := fmt.Sprintf(source, e.Name, e.Pattern(), start)
 		if *update {
 			write(t, file, text)
 		}

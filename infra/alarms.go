@@ -39,6 +39,12 @@ func (s *stack) alarmsOfRequests() []alarm {
 			do: "More pulls wait at once than WaitingPulls allows, so some are refused. Raise it, or have agents use callbacks."},
 		{name: "RefusedDrains", metric: s.ofFunction(endpoint.Drain, "Throttles", "Sum"), periods: 2,
 			do: "More agents wait for mail at once than WaitingDrains allows, so some are refused. Raise it, or have them look now and then."},
+		{name: "RefusedStreams", metric: s.ofFunction(endpoint.Stream, "Throttles", "Sum"), periods: 2,
+			do: "More streams are open at once than HeldStreams allows, so some are refused. Raise it, or have agents drain: an agent " +
+				"without a stream misses nothing."},
+		{name: "StreamErrors", metric: s.ofFunction(endpoint.Stream, "Url5xxCount", "Sum"), above: 5, periods: 1,
+			do: "The hub answered streams by 5xx, which the API does not count. Look for level ERROR in the log of the function stream; what was " +
+				"pushed and not acknowledged comes again."},
 	}
 }
 

@@ -35,6 +35,7 @@ type function struct {
 
 // addFunctions makes a function for each endpoint, and for the pages. The workers come with what calls them.
 func (s *stack) addFunctions() {
+	streams := s.addStreams()
 	for _, e := range endpoint.Routed() {
 		f := function{name: e.Name, timeout: requestTimeout}
 		switch e.Name {
@@ -42,6 +43,8 @@ func (s *stack) addFunctions() {
 			f.reserved = s.stage.WaitingPulls
 		case endpoint.Drain:
 			f.reserved = s.stage.WaitingDrains
+		case endpoint.Discovery, endpoint.DiscoveryAlias: // nobody else says where streams are
+			f.env = map[string]*string{"MASH_STREAM_URL": streams}
 		}
 		s.addFunction(f, e.Access)
 	}

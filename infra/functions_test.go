@@ -69,6 +69,7 @@ func TestWhoWaitsAndTheSweepHaveTheirConcurrency(t *testing.T) {
 			_, f := s.function(t, name)
 			want := map[endpoint.Name]any{
 				endpoint.Sweep: 1.0, endpoint.Pull: float64(s.Stage.WaitingPulls), endpoint.Drain: float64(s.Stage.WaitingDrains),
+				endpoint.Stream: float64(s.Stage.HeldStreams),
 			}[name]
 			if got := f.Properties["ReservedConcurrentExecutions"]; got != want {
 				t.Errorf("%s has a concurrency of %v of its own, want %v", name, got, want)
@@ -76,7 +77,7 @@ func TestWhoWaitsAndTheSweepHaveTheirConcurrency(t *testing.T) {
 		}
 	})
 	t.Run("none reserved", func(t *testing.T) {
-		for _, name := range []endpoint.Name{endpoint.Pull, endpoint.Drain} {
+		for _, name := range []endpoint.Name{endpoint.Pull, endpoint.Drain, endpoint.Stream} {
 			_, f := made(t, everything).function(t, name)
 			if got := f.Properties["ReservedConcurrentExecutions"]; got != nil {
 				t.Errorf("without any that wait, %s has a concurrency of %v", name, got)
@@ -91,6 +92,12 @@ func TestFunctionsAnswerBeforeTheAPIGivesUp(t *testing.T) {
 		for _, name := range functionNames() {
 			_, f := s.function(t, name)
 			timeout, _ := f.Properties["Timeout"].(float64)
+			if name == endpoint.Stream { // which no API waits for
+				if hold := s.Stage.Hub.StreamMaxHold.Seconds(); timeout < hold+10 || timeout > hold+30 {
+					t.Errorf("%s may run for %v s, and holds for %v s", name, timeout, hold)
+				}
+				continue
+			}
 			_, worker := map[endpoint.Name]bool{endpoint.Sweep: true, endpoint.Outbox: true, endpoint.Fire: true, endpoint.Deliver: true}[name]
 			if !worker && (timeout >= 30 || timeout <= 25) || worker && (timeout < 30 || timeout >= 60) {
 				t.Errorf("%s may run for %v s", name, timeout)
@@ -111,6 +118,9 @@ func TestFunctionsAreToldWhatTheyMustKnow(t *testing.T) {
 			if s.Stage.Emulator != nil {
 				want["MASH_SETTINGS"] = s.Stage.Hub.Text()
 				want["MASH_ALLOW_CALLBACK"] = s.Stage.Emulator.Callback
+			}
+			if name == endpoint.Discovery || name == endpoint.DiscoveryAlias {
+				want["MASH_STREAM_URL"] = s.Template.Outputs["StreamUrl"].Value
 			}
 			if name == endpoint.Outbox {
 				want["MASH_EXPIRY_MACHINE"] = doc{"Fn::GetAtt": []any{"ExpiryMachine", "Arn"}}

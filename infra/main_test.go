@@ -81,7 +81,7 @@ var (
 		s.Domain = &Domain{Name: "mash.example.com", Certificate: "arn:aws:acm:us-east-1:123456789012:certificate/a"}
 		s.Base = "/tools/mash"
 		s.AlarmTopic = "arn:aws:sns:us-east-1:123456789012:alarms"
-		s.WaitingPulls, s.WaitingDrains = 0, 0
+		s.WaitingPulls, s.WaitingDrains, s.HeldStreams = 0, 0, 0
 		return synthesise(s)
 	})
 	oneAtATime sync.Mutex

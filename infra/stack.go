@@ -26,6 +26,7 @@ type stack struct {
 	table            awsdynamodb.Table
 	api              awsapigatewayv2.HttpApi
 	baseURL          *string
+	streamURL        *string
 	domainName       awsapigatewayv2.DomainName // nil without a Domain
 	functions        map[endpoint.Name]awslambda.Function
 	logs             map[endpoint.Name]awslogs.LogGroup // of functions
@@ -71,6 +72,7 @@ func newStack(app awscdk.App, stage Stage) (awscdk.Stack, error) {
 func (s *stack) addOutputs() {
 	outputs := map[string]*string{
 		"Url":             s.baseURL,
+		"StreamUrl":       s.streamURL,
 		"Table":           s.table.TableName(),
 		"HubKey":          s.hubKey.KeyArn(),
 		"ExpiryMachine":   s.machines[expiry].AttrArn(),

@@ -40,6 +40,10 @@ type Stage struct {
 	// WaitingDrains is the same for drains of mailboxes. An agent that listens all the time takes one.
 	WaitingDrains int
 
+	// HeldStreams is the same for streams, which are not reached through the API and its throttle: with 0 nothing but the
+	// account's own concurrency bounds how many there are.
+	HeldStreams int
+
 	// RequestsPerSecond and Burst are where the API begins to refuse requests, all callers taken together.
 	RequestsPerSecond, Burst int
 
@@ -85,6 +89,7 @@ func (s Stage) check() error {
 		"Architecture is %q; a function runs on %s or %s.", s.Architecture, archARM, archAMD)
 	must(s.Functions != "", "Functions is empty; name the folder that `make functions` writes.")
 	must(s.MemoryMB >= 128 && s.MemoryMB <= 10240, "MemoryMB is %d; Lambda takes 128 to 10240.", s.MemoryMB)
+	must(s.Hub.StreamURL == "", "Hub.StreamURL is %q; leave it empty, since it is made by the stack.", s.Hub.StreamURL)
 	must(s.Hub.BaseURL == "", "Hub.BaseURL is %q; leave it empty, since it is made from Domain or the API.", s.Hub.BaseURL)
 	_, err := hub.ParseSettings(s.Hub.Text())
 	must(err == nil, "Hub: %w.", err)
@@ -98,6 +103,7 @@ func (s Stage) check() error {
 		"Base is %q; without a Domain it is a stage of the API, and can have one segment.", s.Base)
 	must(s.WaitingPulls >= 0, "WaitingPulls is %d; it cannot be negative.", s.WaitingPulls)
 	must(s.WaitingDrains >= 0, "WaitingDrains is %d; it cannot be negative.", s.WaitingDrains)
+	must(s.HeldStreams >= 0, "HeldStreams is %d; it cannot be negative.", s.HeldStreams)
 	must(s.RequestsPerSecond > 0 && s.Burst > 0, "RequestsPerSecond and Burst must be at least 1; at 0 nobody gets in.")
 	must(slices.Contains(logDays(), s.LogDays), "LogDays is %d; CloudWatch takes one of %v.", s.LogDays, logDays())
 	must(s.AlarmTopic == "" || strings.HasPrefix(s.AlarmTopic, "arn:"), "AlarmTopic is %q; give its ARN.", s.AlarmTopic)

@@ -53,6 +53,8 @@ func TestWhatCannotBeIsSaid(t *testing.T) {
 		"can have one segment":    func(s *Stage) { s.Base = "/tools/mash" },
 		"WaitingPulls is -1":      func(s *Stage) { s.WaitingPulls = -1 },
 		"WaitingDrains is -1":     func(s *Stage) { s.WaitingDrains = -1 },
+		"HeldStreams is -1":       func(s *Stage) { s.HeldStreams = -1 },
+		"Hub.StreamURL":           func(s *Stage) { s.Hub.StreamURL = "https://x" },
 		"RequestsPerSecond and":   func(s *Stage) { s.Burst = 0 },
 		"LogDays is 31":           func(s *Stage) { s.LogDays = 31 },
 		"AlarmTopic is":           func(s *Stage) { s.AlarmTopic = "alarms" },

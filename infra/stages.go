@@ -20,6 +20,7 @@ func Production() Stage {
 		Hub:               hub.DefaultSettings(),
 		WaitingPulls:      200,
 		WaitingDrains:     200,
+		HeldStreams:       100,
 		RequestsPerSecond: 500,
 		Burst:             1000,
 		LogDays:           30,

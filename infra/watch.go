@@ -93,8 +93,9 @@ func (s *stack) addDashboard() {
 			{
 				graph("Requests", s.ofAPI("Count", "Sum"), s.ofAPI("4xx", "Sum"), s.ofAPI("5xx", "Sum")),
 				graph("Answer times, ms", s.ofAPI("Latency", "p50"), s.ofAPI("Latency", "p95"), s.ofAPI("Latency", "p99")),
-				graph("Pulls and drains at once", s.ofFunction(endpoint.Pull, "ConcurrentExecutions", "Maximum"),
-					s.ofFunction(endpoint.Drain, "ConcurrentExecutions", "Maximum")),
+				graph("Pulls, drains and streams at once", s.ofFunction(endpoint.Pull, "ConcurrentExecutions", "Maximum"),
+					s.ofFunction(endpoint.Drain, "ConcurrentExecutions", "Maximum"),
+					s.ofFunction(endpoint.Stream, "ConcurrentExecutions", "Maximum")),
 			},
 			{
 				graph("Errors of functions", errors...), graph("Functions refused for concurrency", throttles...),

@@ -39,6 +39,8 @@ func TestAlarmsLookAtWhatCountsAndSayWhatToDo(t *testing.T) {
 			"SweepErrors":         "AWS/Lambda Errors Sum > 0",
 			"RefusedPulls":        "AWS/Lambda Throttles Sum > 0",
 			"RefusedDrains":       "AWS/Lambda Throttles Sum > 0",
+			"RefusedStreams":      "AWS/Lambda Throttles Sum > 0",
+			"StreamErrors":        "AWS/Lambda Url5xxCount Sum > 5",
 		}
 		got := map[string]string{}
 		for name, a := range s.alarms() {
@@ -103,6 +105,7 @@ func TestAlarmsAreAboutTheirOwn(t *testing.T) {
 	for name, want := range map[string]string{
 		"ServerErrors": "Api", "DeadLetters": queue, "OldStreamRecord": of(endpoint.Outbox), "SweepErrors": of(endpoint.Sweep),
 		"NoSweeps": of(endpoint.Sweep), "RefusedPulls": of(endpoint.Pull), "RefusedDrains": of(endpoint.Drain),
+		"RefusedStreams": of(endpoint.Stream), "StreamErrors": of(endpoint.Stream),
 		"FailedExpiries": "ExpiryMachine", "LostExpiries": "ExpiryMachine",
 		"FailedCallbacks": "CallbackMachine", "LostCallbacks": "CallbackMachine",
 	} {

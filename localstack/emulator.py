@@ -4,6 +4,8 @@ Each adjustment replaces one thing inside of MiniStack, says why, and first look
 for: otherwise nothing starts. For the same reason every other version is refused.
 """
 
+import asyncio
+import contextvars
 import functools
 import importlib.metadata
 import inspect
@@ -118,6 +120,82 @@ def keep_stage_in_path() -> None:
     apigateway._invoke_lambda_proxy = invoke_lambda_proxy
 
 
+def hand_on_streams() -> None:
+    """A function URL of the mode RESPONSE_STREAM hands on what the function writes, chunk by chunk. MiniStack reads the
+    answer to its end first, so that whoever holds a stream would hear nothing before it is over. Here the chunks that the
+    function posts go to the client as they come, once the status and the header have, which stand before them."""
+    from ministack.core import lambda_runtime
+    from ministack.core.responses import StreamingResponse
+    from ministack.services import lambda_svc
+
+    worker, handle = lambda_runtime.ProvidedWorker, lambda_svc.handle_function_url_request
+    invoke, build = worker.invoke, worker._build_handler_class
+    expect(list(inspect.signature(invoke).parameters)[:3] == ["self", "event", "request_id"]
+           and "def _read_body(self):" in inspect.getsource(build)
+           and "await run_reentrant(_execute_function_with_config_scope" in inspect.getsource(handle)
+           and lambda_svc._STREAM_PRELUDE_SEPARATOR == bytes(8), "how a function URL calls its function")
+    outlet = contextvars.ContextVar("outlet", default=None)  # of the request that a thread works for
+
+    @functools.wraps(invoke)
+    def invoke_with_outlet(self, event, request_id, **kwargs):
+        self.outlet = (request_id, outlet.get())
+        return invoke(self, event, request_id, **kwargs)
+
+    def build_handler_class(self, generation, pending):
+        class Handler(build(self, generation, pending)):
+            def _read_body(handler):
+                request_id, hand_on = getattr(self, "outlet", (None, None))
+                streams = handler.headers.get("Lambda-Runtime-Function-Response-Mode") == "streaming"
+                if not (hand_on and streams and f"/{request_id}/" in handler.path):
+                    return super()._read_body()
+                while size := int(handler.rfile.readline().strip(), 16):
+                    hand_on(handler.rfile.read(size))
+                    handler.rfile.readline()
+                while handler.rfile.readline().strip():
+                    pass  # the trailer of a stream that broke off
+                hand_on(None)
+                return b"{}"
+
+        return Handler
+
+    async def begin(chunks, whole):
+        """Returns what came first, with status and header whole, or nothing for an answer that is no stream."""
+        begun = b""
+        while bytes(8) not in begun:
+            chunk = asyncio.ensure_future(chunks.get())
+            await asyncio.wait({whole, chunk}, return_when=asyncio.FIRST_COMPLETED)
+            if not chunk.done() or chunk.result() is None:
+                chunk.cancel()
+                return None
+            begun += chunk.result()
+        return begun
+
+    @functools.wraps(handle)
+    async def handle_function_url_request(url_id, *args, resolved=None, **kwargs):
+        resolved = resolved or lambda_svc.resolve_function_url(url_id)
+        if resolved is None or resolved[4].get("InvokeMode") != "RESPONSE_STREAM":
+            return await handle(url_id, *args, resolved=resolved, **kwargs)
+        loop, chunks = asyncio.get_running_loop(), asyncio.Queue()
+        outlet.set(lambda chunk: loop.call_soon_threadsafe(chunks.put_nowait, chunk))
+        whole = asyncio.ensure_future(handle(url_id, *args, resolved=resolved, **kwargs))
+        begun = await begin(chunks, whole)
+        if begun is None:
+            return await whole
+        status, headers, chunk = lambda_svc._function_url_stream_response({"body": begun}, {})
+
+        async def run(send, _receive):
+            sent = chunk
+            while sent is not None:
+                await send({"type": "http.response.body", "body": sent, "more_body": True})
+                sent = await chunks.get()
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        return status, headers, StreamingResponse(run)
+
+    worker.invoke, worker._build_handler_class = invoke_with_outlet, build_handler_class
+    lambda_svc.handle_function_url_request = handle_function_url_request
+
+
 def main() -> None:
     found = importlib.metadata.version("ministack")
     if found != MADE_FOR:
@@ -127,6 +205,7 @@ def main() -> None:
     take_partial_failures()
     take_crowds()
     keep_stage_in_path()
+    hand_on_streams()
     from ministack.app import main as serve
 
     serve()

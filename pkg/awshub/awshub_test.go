@@ -55,7 +55,7 @@ func deploy(t *testing.T, allowCallback ...string) *stack {
 	}
 	s := &stack{t: t, log: &bytes.Buffer{}}
 	settings := hub.DefaultSettings()
-	settings.Grace = grace
+	settings.Grace, settings.StreamMaxHold = grace, time.Second
 	s.config = awshub.Config{
 		Settings: settings.Text(), Stack: "Mash",
 		Table: dynamotest.Table(t, dynamotest.Client(transport)), BaseURL: "https://hub.example",
@@ -101,6 +101,9 @@ func (s *stack) function(name endpoint.Name) lambda.Handler {
 	h, err := s.config.Endpoint(s.t.Context(), name)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	if endpoint.Of(name).Streamed {
+		return lambda.NewHandler(lambdahttp.StreamHandler(h))
 	}
 	return lambda.NewHandler(lambdahttp.Handler(h))
 }
@@ -153,9 +156,13 @@ func (s *stack) send(f lambda.Handler, method, target, token string, body any) r
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, target, err)
 	}
+	begin, body, streamed := bytes.Cut(out, make([]byte, 8)) // which stand before the body of a stream
 	var a events.APIGatewayV2HTTPResponse
-	if err := json.Unmarshal(out, &a); err != nil {
+	if err := json.Unmarshal(begin, &a); err != nil {
 		s.t.Fatal(err)
+	}
+	if streamed {
+		a.Body = string(body)
 	}
 	return reply{a.StatusCode, a.Headers, a.Body, a.Cookies}
 }

@@ -46,6 +46,7 @@ const defaultGrace = 2 * time.Minute
 type Config struct {
 	Table   string // of DynamoDB, in the form of dynamostore.CreateTable
 	BaseURL string // public address without a trailing slash
+	Streams string // where streams are served, for the capability document; empty for nowhere
 	Key     string // id, ARN or alias/name of the key in KMS under which the hub's keys lie
 	AWS     aws.Config
 
@@ -67,7 +68,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// FromEnv reads what Lambda and the stack set: MASH_TABLE, MASH_BASE_URL, MASH_KMS_KEY, MASH_SETTINGS, MASH_STACK,
+// FromEnv reads what Lambda and the stack set: MASH_TABLE, MASH_BASE_URL, MASH_STREAM_URL, MASH_KMS_KEY, MASH_SETTINGS, MASH_STACK,
 // MASH_EXPIRY_MACHINE, MASH_CALLBACK_MACHINE, MASH_ALLOW_CALLBACK (separated by commas), AWS_REGION and the function's
 // credentials, and AWS_ENDPOINT_URL for another place than AWS. Whatever uses the Config says what is missing or wrong.
 //
@@ -77,6 +78,7 @@ func FromEnv() Config {
 	c := Config{
 		Table:   os.Getenv("MASH_TABLE"),
 		BaseURL: os.Getenv("MASH_BASE_URL"),
+		Streams: os.Getenv("MASH_STREAM_URL"),
 		Key:     os.Getenv("MASH_KMS_KEY"),
 
 		Settings: os.Getenv("MASH_SETTINGS"), Stack: os.Getenv("MASH_STACK"),
@@ -174,7 +176,7 @@ func (c Config) settings() (hub.Settings, error) {
 	if err != nil {
 		return hub.Settings{}, fmt.Errorf("MASH_SETTINGS: %w", err)
 	}
-	s.BaseURL = c.BaseURL
+	s.BaseURL, s.StreamURL = c.BaseURL, c.Streams
 	s.MaxWait = min(s.MaxWait, maxWait)
 	s.Grace = cmp.Or(s.Grace, defaultGrace)
 	return s, nil

@@ -134,6 +134,25 @@ func (d *drive) drain() {
 	d.must(f, "GET", "/v1/inbox?session="+d.session(bot, time.Hour), d.bot, nil, http.StatusGone)
 }
 
+// stream holds a stream of a mailbox that has an entry of each kind.
+func (d *drive) stream() {
+	f := d.function(endpoint.Stream)
+	d.strangers(f, endpoint.Stream, nil)
+	bot, other := d.agents()
+	session := d.session(bot, 0)
+	d.directed("agent:bot", 0)
+	d.receipt(session)
+	d.writes(other, 0, doc{
+		"ma2h_version": "0.6", "type": "notify", "title": "x", "created_at": time.Now().UTC().Format(time.RFC3339),
+		"agent": doc{"id": "other", "run_id": "r"}, "to": "agent:bot",
+	})
+	r := d.send(f, "GET", "/v1/inbox/stream?session="+session, d.bot, nil)
+	if n := strings.Count(r.body, "\ndata: "); r.status != http.StatusOK || n != 4 {
+		d.t.Errorf("a stream = %d %s, want a directive, a message, a response and a receipt", r.status, r.body)
+	}
+	d.must(f, "GET", "/v1/inbox/stream?session="+d.session(bot, time.Hour), d.bot, nil, http.StatusGone)
+}
+
 // receipt puts the Response of an ask of bot's and a receipt of its bounce into the mailbox of its session.
 func (d *drive) receipt(session string) {
 	d.t.Helper()

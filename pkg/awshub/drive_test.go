@@ -30,7 +30,7 @@ func drives() map[endpoint.Name]func(*drive) {
 		endpoint.AgentRead: (*drive).agentRead, endpoint.HostBind: (*drive).hostBind, endpoint.HostUnbind: (*drive).hostUnbind,
 		endpoint.SecretAdd: (*drive).secretAdd, endpoint.SecretUse: (*drive).secretUse, endpoint.SecretRemove: (*drive).secretRemove,
 		endpoint.SendAgain: (*drive).sendAgain,
-		endpoint.Drain:     (*drive).drain, endpoint.InboxAck: (*drive).inboxAck, endpoint.DirectiveSend: (*drive).directiveSend,
+		endpoint.Drain:     (*drive).drain, endpoint.Stream: (*drive).stream, endpoint.InboxAck: (*drive).inboxAck, endpoint.DirectiveSend: (*drive).directiveSend,
 		endpoint.DirectiveRead: (*drive).directiveRead, endpoint.AllowlistPut: (*drive).allowlistPut,
 		endpoint.SessionAdd: (*drive).sessionAdd, endpoint.SessionList: (*drive).sessionList, endpoint.SessionRead: (*drive).sessionRead,
 		endpoint.SessionClose: (*drive).sessionClose, endpoint.Presence: (*drive).presence,

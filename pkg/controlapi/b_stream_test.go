@@ -143,14 +143,21 @@ func TestB59_AnEntryIsOneLineHoweverItWasWritten(t *testing.T) {
 	onStores(t, func(_ *testing.T, s *suite) {
 		s.fleet("bot", "worker")
 		bot, worker := s.agent("bot"), s.agent("worker").opens(0)
-		envelope := s.notify(mailTo("agent:worker"), set("/body", "two\nlines\r\n"), set("/context", []doc{{"kind": "data", "data": doc{"n": 1}}}))
-		envelope["agent"].(doc)["id"] = "bot"
-		text, err := json.MarshalIndent(envelope, "\r", "\n  ")
-		if err != nil {
-			s.t.Fatal(err)
+		indented := func(envelope doc, by string) []byte {
+			envelope["agent"].(doc)["id"] = by
+			text, err := json.MarshalIndent(envelope, "\r", "\n  ")
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return text
 		}
-		id := bot.accepted(text)
-		worker.pushes(id)[0].shows("/body", "two\nlines\r\n", "/context/0/data/n", 1)
+		data := []doc{{"kind": "data", "data": doc{"n": 1}}}
+		id := bot.accepted(indented(s.notify(mailTo("agent:worker"), set("/body", "two\nlines\r\n"), set("/context", data)), "bot"))
+		asked := worker.accepted(indented(s.ask(worker.as(), set("/state", doc{"n": 2})), "worker"))
+		key := s.person("alice").answers(asked, "approve").is(http.StatusOK).str("/resolution_id")
+		pushed := worker.pushes(id, key)
+		pushed[0].shows("/body", "two\nlines\r\n", "/context/0/data/n", 1)
+		pushed[1].shows("/state/n", 2)
 	})
 }
 

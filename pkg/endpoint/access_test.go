@@ -20,7 +20,7 @@ func TestEachEndpointAndWorkerHasAFunctionOfItsOwn(t *testing.T) {
 		got[f.Name] = f.Access
 	}
 	want := map[endpoint.Name]endpoint.Access{}
-	for _, e := range endpoint.Routed() {
+	for _, e := range endpoint.All() {
 		want[e.Name] = e.Access
 	}
 	for _, w := range endpoint.Workers() {

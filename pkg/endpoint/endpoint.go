@@ -83,7 +83,7 @@ type Endpoint struct {
 	Caller Caller // who may call it
 	Access Access // what it does with records, authentication included
 
-	Streamed bool // its answer is read while it is written, so that it is reached by no gateway that collects answers
+	Streamed bool // its answer is read while it is written: no gateway that collects answers leads there
 }
 
 // Pattern returns the method and path in the form that http.ServeMux takes.

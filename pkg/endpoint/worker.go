@@ -11,7 +11,7 @@ type Function struct {
 // Functions returns every function in a fixed order: those of endpoints, then the workers. The slice is the caller's own.
 func Functions() []Function {
 	var all []Function
-	for _, e := range Routed() {
+	for _, e := range All() {
 		all = append(all, Function{e.Name, e.Access})
 	}
 	return append(all, Workers()...)

@@ -67,20 +67,14 @@ func (e *events) begin() {
 	e.w.WriteHeader(http.StatusOK)
 }
 
-// Push implements hub.Outlet. An element of JSON has line breaks between its parts only, where a space does as well.
+// Push implements hub.Outlet. What the hub encodes is one line, however it came.
 func (e *events) Push(p hub.Pushed) error {
 	e.text = append(e.text[:0], "event: "...)
 	e.text = append(e.text, p.Kind...)
 	e.text = append(e.text, "\nid: "...)
 	e.text = append(e.text, p.Key...)
 	e.text = append(e.text, "\ndata: "...)
-	begins := len(e.text)
 	e.text = append(e.text, p.Data...)
-	for i, b := range e.text[begins:] {
-		if b == '\n' || b == '\r' {
-			e.text[begins+i] = ' '
-		}
-	}
 	return e.send(append(e.text, "\n\n"...))
 }
 

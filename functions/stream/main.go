@@ -1,0 +1,11 @@
+// Command stream is the Lambda function of the endpoint stream: GET /v1/inbox/stream.
+package main
+
+import (
+	"context"
+
+	"github.com/mash-hub/mash/pkg/awshub"
+	"github.com/mash-hub/mash/pkg/lambdahttp"
+)
+
+func main() { lambdahttp.StartStream(awshub.FromEnv().Endpoint(context.Background(), "stream")) }
