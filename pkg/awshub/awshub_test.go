@@ -156,13 +156,13 @@ func (s *stack) send(f lambda.Handler, method, target, token string, body any) r
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, target, err)
 	}
-	begin, body, streamed := bytes.Cut(out, make([]byte, 8)) // which stand before the body of a stream
+	begin, pushed, streamed := bytes.Cut(out, make([]byte, 8)) // which stand before the body of a stream
 	var a events.APIGatewayV2HTTPResponse
 	if err := json.Unmarshal(begin, &a); err != nil {
 		s.t.Fatal(err)
 	}
 	if streamed {
-		a.Body = string(body)
+		a.Body = string(pushed)
 	}
 	return reply{a.StatusCode, a.Headers, a.Body, a.Cookies}
 }

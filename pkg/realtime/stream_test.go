@@ -159,12 +159,13 @@ func TestB60_WhoConnectsAgainMissesNothing(t *testing.T) {
 		direct := func() string {
 			return s.owner.call(endpoint.DirectiveSend, doc{"to": bot.actor, "title": "Stop"}).is(http.StatusCreated).str("/id")
 		}
-		held, seen := bot.stream(session), map[string]int{}
+		held := bot.stream(session)
+		leased := func() string { return bot.call(endpoint.SessionRead, nil, session).is(http.StatusOK).str("/session/expires_at") }
 		for range 3 {
 			id := direct()
 			var e event
 			e, held = bot.hears(session, held)
-			seen[e.key]++
+			lease := leased()
 			bot.call(endpoint.InboxAck, doc{"ids": []string{e.key}}).is(http.StatusOK)
 			if e.key != id {
 				s.t.Errorf("the stream pushes %s, want %s", e.key, id)
@@ -175,10 +176,14 @@ func TestB60_WhoConnectsAgainMissesNothing(t *testing.T) {
 			if took := time.Since(began); took > hold+patience {
 				s.t.Errorf("a stream that may be held for %s ended after %s", hold, took)
 			}
+			if now := leased(); now != lease {
+				s.t.Errorf("the lease ends at %s; while the stream was only held, that became %s", lease, now)
+			}
 			held = bot.stream(session)
+			if now := leased(); now <= lease { // times of one length
+				s.t.Errorf("the lease ends at %s after connecting again, and at %s before", now, lease)
+			}
 		}
-		s.owner.call(endpoint.Presence, nil, bot.id).is(http.StatusOK).shows("/state", "online")
-		bot.call(endpoint.SessionRead, nil, session).is(http.StatusOK).shows("/session/state", "active")
 	})
 }
 
