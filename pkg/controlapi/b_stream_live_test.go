@@ -192,27 +192,17 @@ func TestB59_NoMoreIsUnderWayThanOneDrainReturns(t *testing.T) {
 // TestB59_WhoNeverReadsLosesNothing: what was pushed there is for others after its window, and was never seen; and a stream
 // that cannot be written to ends.
 func TestB59_WhoNeverReadsLosesNothing(t *testing.T) {
-	onStoresWith(t, doc{"visibility_timeout_seconds": 1, "stream_max_hold_seconds": 1}, func(_ *testing.T, s *suite) {
+	onStoresWith(t, doc{"visibility_timeout_seconds": 1, "stream_max_hold_seconds": 3}, func(_ *testing.T, s *suite) {
 		s.fleet("bot", "worker")
 		s.now = time.Time{}
 		bot, worker := s.agent("bot"), s.agent("worker").opens(0)
 		sibling, all := worker.opens(0), map[string]bool{}
-		for range 40 { // 8 MB, more than lies between two ends of a connection
-			all[bot.accepted(s.notify(mailTo("agent:worker"), set("/body", strings.Repeat("x", 200_000))))] = true
-		}
 		own := bot.accepted(s.ask(mailTo(worker.address())))
-		dead, ended := worker.opensAndReadsNothing(), time.After(5*time.Second) // its hold and a second, and time for a busy machine
-		for end := time.Now().Add(patience); len(all) > 0 && time.Now().Before(end); {
-			for _, e := range sibling.drain("wait", "1") {
-				delete(all, e.key())
-				sibling.consume(e.key())
-			}
+		for range 20 { // 4 MB at once, more than lies between two ends of a connection
+			all[bot.accepted(s.notify(mailTo("agent:worker"), set("/body", strings.Repeat("x", 220_000))))] = true
 		}
-		same(s.t, "what never came to a sibling", len(all), 0)
-		bot.get(own).shows("/mailbox", doc{"state": "queued"})
-		worker.closes().is(http.StatusOK)
-		bot.get(own).shows("/mailbox", doc{"state": "bounced", "prior": "queued"})
-		<-ended
+		dead := worker.opensAndReadsNothing()
+		<-time.After(8 * time.Second) // its hold, a second for what is being written, and time for a busy machine
 		_ = dead.SetReadBuffer(8 << 20)
 		resp, err := http.ReadResponse(bufio.NewReader(dead), nil)
 		if err != nil {
@@ -222,6 +212,16 @@ func TestB59_WhoNeverReadsLosesNothing(t *testing.T) {
 		if n, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
 			s.t.Errorf("a stream that nobody read ends after %d bytes, %v; want it to have been cut off", n, err)
 		}
+		bot.get(own).shows("/mailbox", doc{"state": "queued"})
+		for end := time.Now().Add(patience); len(all) > 0 && time.Now().Before(end); {
+			drained := sibling.send("GET", sibling.at("/v1/inbox", "wait", "1"), nil).is(http.StatusOK)
+			for _, e := range drained.at("/messages").([]any) {
+				delete(all, lookUp(e, "/message/id").(string))
+			}
+		}
+		same(s.t, "how much never came to a sibling", len(all), 0)
+		worker.closes().is(http.StatusOK)
+		bot.get(own).shows("/mailbox", doc{"state": "bounced", "prior": "queued"})
 	})
 }
 
