@@ -38,7 +38,7 @@ func (s *Server) stream(c *call) (any, error) {
 		return written{}, err
 	}
 	if err != nil && ma2h.AsError(err) == nil {
-		internal(s.Log, c.r, err)
+		_ = internal(s.Log, c.r, err) // which only the log is told
 	}
 	e.close()
 	return written{}, nil

@@ -160,7 +160,9 @@ func TestB60_WhoConnectsAgainMissesNothing(t *testing.T) {
 			return s.owner.call(endpoint.DirectiveSend, doc{"to": bot.actor, "title": "Stop"}).is(http.StatusCreated).str("/id")
 		}
 		held := bot.stream(session)
-		leased := func() string { return bot.call(endpoint.SessionRead, nil, session).is(http.StatusOK).str("/session/expires_at") }
+		leased := func() string {
+			return bot.call(endpoint.SessionRead, nil, session).is(http.StatusOK).str("/session/expires_at")
+		}
 		for range 3 {
 			id := direct()
 			var e event
@@ -171,7 +173,8 @@ func TestB60_WhoConnectsAgainMissesNothing(t *testing.T) {
 				s.t.Errorf("the stream pushes %s, want %s", e.key, id)
 			}
 			began := time.Now()
-			for _, err := held.next(); err == nil; _, err = held.next() {
+			for _, err := held.next(); err == nil; {
+				_, err = held.next()
 			}
 			if took := time.Since(began); took > hold+patience {
 				s.t.Errorf("a stream that may be held for %s ended after %s", hold, took)
