@@ -145,8 +145,10 @@ func (h *Hub) claim(ctx context.Context, d *drainer, letters []letter, now time.
 		}
 	}
 	if len(all) > 0 {
-		h.Bell.Ring(ctx, AccountLane(d.agent.Account)) // whose pages say what was fetched
-		return all, nil                                // what could not be claimed is there for the next drain
+		if !d.stream {
+			h.Bell.Ring(ctx, AccountLane(d.agent.Account)) // whose pages say what was fetched
+		}
+		return all, nil // what could not be claimed is there for the next drain
 	}
 	return nil, err
 }
