@@ -169,9 +169,6 @@ func (l *listener) handle(ctx context.Context, e client.Entry) error {
 		fmt.Fprintf(l.p.stderr, "%s was not acknowledged and comes again: %s.\n", e.Key(), cleanLine(err.Error()))
 		return nil
 	}
-	if k := e.Kind(); k == client.KindResponse || k == client.KindReceipt {
-		note = ""
-	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackWithin) // what was done is said, even by one who is to end
 	defer cancel()
 	_, err = retried(late, l, func() (*client.Acked, error) { return l.box.Ack(late, note, e) })

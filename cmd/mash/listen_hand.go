@@ -89,10 +89,12 @@ func (l *listener) run(ctx context.Context, e client.Entry, content []byte) (not
 	return first.note(), nil
 }
 
+const leastBeat = 100 * time.Millisecond
+
 // renewing renews the session's lease while a command runs: an ack of nothing presents it (spec §16.2). What goes wrong
 // shows at the next drain.
 func (l *listener) renewing(ctx context.Context) {
-	for sleepFor(ctx, max(l.lease/3, time.Second)) == nil {
+	for sleepFor(ctx, max(l.lease/3, leastBeat)) == nil {
 		_, _ = l.box.Ack(ctx, "")
 	}
 }

@@ -7,13 +7,16 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/client"
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
@@ -26,12 +29,15 @@ type house struct {
 	asker, helper *client.Client
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T, change ...func(*hub.Settings)) *house {
 	t.Helper()
 	folder := localhub.Folder(filepath.Join(t.TempDir(), "data"))
 	s, err := localhub.Open(t.Context(), localhub.Config{Folder: folder, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, c := range change {
+		c(&s.Hub.Settings)
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
@@ -277,6 +283,41 @@ func TestListen_LivesThroughAHubThatIsAway(t *testing.T) {
 	}
 	if n := strings.Count(stdout.String(), "Go on"); n != 1 {
 		t.Errorf("it was printed %d times", n)
+	}
+}
+
+func TestListen_ItsSessionLivesWhileACommandRuns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(s *hub.Settings) { s.MinTTL = time.Second })
+	done := filepath.Join(t.TempDir(), "done")
+	_, stderr, stop := listens(t, h.url, h.helper.Token, "--ttl", "2s", "--exec", "while [ ! -e "+done+" ]; do sleep 0.05; done; echo ok")
+	stderr.says(t, "listens under", 1)
+	sent, err := h.owner.Direct(t.Context(), ma2h.Directive{To: "agent:helper", Title: "Take your time"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for time.Since(began) < 3*time.Second { // longer than the lease
+		time.Sleep(50 * time.Millisecond)
+		list, err := h.helper.Sessions(t.Context())
+		if err != nil || len(list.Sessions) != 1 || list.Sessions[0].State != ma2h.SessionActive {
+			t.Fatalf("Sessions = %+v, %v, want one that lives", list, err)
+		}
+	}
+	if err := os.WriteFile(done, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		d, err := h.owner.ReadDirective(t.Context(), sent.ID)
+		if err == nil && d.Mailbox.State == ma2h.TrackAcknowledged && d.Mailbox.Ack.Note == "ok" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("ReadDirective = %+v, %v, want it acknowledged", d, err)
+		}
+	}
+	if code := stop(); code != exitOK || strings.Contains(stderr.String(), "has ended") {
+		t.Errorf("listen = %d, %s", code, stderr)
 	}
 }
 
