@@ -95,18 +95,18 @@ func (f *conformFlags) stage(ctx context.Context, p *program) (conform.Stage, fu
 	if !f.real && c.HTTP == nil && conform.Controlled(ctx, c.URL) {
 		return &conform.Virtual{URL: c.URL}, func(context.Context) error { return nil }, nil
 	}
-	real := &conform.Real{URL: c.URL, Owner: c.Token, Callback: f.callback, Longest: f.longest, HTTP: c.HTTP}
-	if err := f.fill(real); err != nil {
+	hub := &conform.Real{URL: c.URL, Owner: c.Token, Callback: f.callback, Longest: f.longest, HTTP: c.HTTP}
+	if err := f.fill(hub); err != nil {
 		return nil, nil, err
 	}
-	if real.Owner == "" && len(real.Agents) == 0 {
+	if hub.Owner == "" && len(hub.Agents) == 0 {
 		return nil, nil, fmt.Errorf("MASH_TOKEN is not set; it has to be an account owner's, or --credentials has to name a file with agents")
 	}
-	return real, real.Close, nil
+	return hub, hub.Close, nil
 }
 
 // fill adds the credentials of the file that is named.
-func (f *conformFlags) fill(real *conform.Real) error {
+func (f *conformFlags) fill(hub *conform.Real) error {
 	if f.credentials == "" {
 		return nil
 	}
@@ -123,9 +123,9 @@ func (f *conformFlags) fill(real *conform.Real) error {
 	if err := json.Unmarshal(text, &given, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%s does not have the form that `mash help conform` shows: %w", f.credentials, err)
 	}
-	real.Agents, real.Person, real.Stranger = given.Agents, given.Person, given.Stranger
+	hub.Agents, hub.Person, hub.Stranger = given.Agents, given.Person, given.Stranger
 	if given.Owner != "" || len(given.Agents) > 0 {
-		real.Owner = given.Owner
+		hub.Owner = given.Owner
 	}
 	return nil
 }

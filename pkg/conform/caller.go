@@ -3,6 +3,7 @@ package conform
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
@@ -67,8 +68,9 @@ func tasks(to string) doc {
 
 // with sets more members.
 func (d doc) with(members ...any) doc {
-	for i := 0; i < len(members); i += 2 {
-		d[members[i].(string)] = members[i+1] //nolint:forcetypeassert // names are written beside their values
+	for pair := range slices.Chunk(members, 2) {
+		name, value := pair[0].(string), pair[1] //nolint:forcetypeassert // names are written beside their values
+		d[name] = value
 	}
 	return d
 }

@@ -195,8 +195,8 @@ func replays(t *trial) {
 func replaysStatus(t *trial) {
 	a, b := t.fleet("a", "b")
 	m, run := b.opens(), ma2h.NewTail()
-	d := func(key string, make func(string) doc) doc {
-		return make(m.address()).with("idempotency_key", key+run, "created_at", "2026-01-01T00:00:00Z")
+	d := func(key string, verb func(string) doc) doc {
+		return verb(m.address()).with("idempotency_key", key+run, "created_at", "2026-01-01T00:00:00Z")
 	}
 	a.accepted(d("key_ask", asks))
 	note := a.accepted(d("key_note", notifies))
@@ -205,11 +205,11 @@ func replaysStatus(t *trial) {
 	m.closes()
 	t.soon(func() bool { return a.pull(note).str("/mailbox/state") == "bounced" }, "unacked mail of an ended session bounces (spec §14.2)")
 	for key, want := range map[string]string{"key_ask": "cancelled", "key_note": "bounced"} {
-		make := asks
+		verb := asks
 		if key == "key_note" {
-			make = notifies
+			verb = notifies
 		}
-		a.submit(d(key, make)).is(http.StatusAccepted, "a replay is accepted, whatever became of it (spec §8.1)").
+		a.submit(d(key, verb)).is(http.StatusAccepted, "a replay is accepted, whatever became of it (spec §8.1)").
 			shows("/status", want, "the status of the track that is the verb's own (spec §8.1)")
 	}
 }

@@ -50,7 +50,7 @@ func (m *mouth) opensStream() *stream {
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+m.token)
 	s := &stream{m: m, since: time.Now(), ended: make(chan struct{})}
-	resp, err := t.http.Do(r) //nolint:bodyclose // read and closed below
+	resp, err := t.http.Do(r)
 	if err != nil {
 		t.fail("a stream, and got the error: %v", err)
 	}

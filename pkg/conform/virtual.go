@@ -134,7 +134,7 @@ func (h *virtualHome) principal(ctx context.Context, actor string) (principal, e
 		Token string `json:"token"`
 	}
 	err := h.make(ctx, "", "tokens", doc{"principal": actor}, &made)
-	return principal{actor: actor, token: made.Token, secretRef: "env:CONFORM", secret: h.secret}, err
+	return principal{actor: actor, token: made.Token, secretRef: "env:CONFORM", secret: h.secret}, err //nolint:gosec // the name of a secret
 }
 
 func (h *virtualHome) owned(ctx context.Context, id, owner string) (principal, error) {
