@@ -96,7 +96,7 @@ func (f *conformFlags) stage(ctx context.Context, p *program) (conform.Stage, fu
 		return &conform.Virtual{URL: c.URL}, func(context.Context) error { return nil }, nil
 	}
 	hub := &conform.Real{URL: c.URL, Owner: c.Token, Callback: f.callback, Longest: f.longest, HTTP: c.HTTP}
-	if err := f.fill(hub); err != nil {
+	if err := f.fill(p, hub); err != nil {
 		return nil, nil, err
 	}
 	if hub.Owner == "" && len(hub.Agents) == 0 {
@@ -106,7 +106,7 @@ func (f *conformFlags) stage(ctx context.Context, p *program) (conform.Stage, fu
 }
 
 // fill adds the credentials of the file that is named.
-func (f *conformFlags) fill(hub *conform.Real) error {
+func (f *conformFlags) fill(p *program, hub *conform.Real) error {
 	if f.credentials == "" {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (f *conformFlags) fill(hub *conform.Real) error {
 		Stranger *conform.Credential  `json:"stranger"`
 	}
 	if err := json.Unmarshal(text, &given, json.RejectUnknownMembers(true)); err != nil {
-		return fmt.Errorf("%s does not have the form that `mash help conform` shows: %w", f.credentials, err)
+		return fmt.Errorf("the file %s does not have the form that `%s help conform` shows: %w", f.credentials, p.name, err)
 	}
 	hub.Agents, hub.Person, hub.Stranger = given.Agents, given.Person, given.Stranger
 	if given.Owner != "" || len(given.Agents) > 0 {
