@@ -159,6 +159,9 @@ func TestB59_ANewStreamEndsTheOneBefore(t *testing.T) {
 		worker := s.agent("worker").opens(0)
 		sibling := worker.opens(0).listens()
 		before := worker.listens()
+		worker.send("HEAD", worker.at("/v1/inbox/stream"), nil).is(http.StatusOK) // which opens none
+		first := s.direct(worker.address())
+		before.hearsAll(first)
 		l := worker.listens()
 		same(s.t, "what comes to the one before", before.ends(), []string{})
 		id := s.direct(worker.address())

@@ -21,19 +21,18 @@ func (s *Server) stream(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.hub.OpenStream(c.r.Context(), caller, session)
+	o := hub.StreamOptions{Session: session, Unread: c.r.Method == http.MethodHead, Stop: s.Stopping}
+	held, err := c.hub.OpenStream(c.r.Context(), caller, o)
 	if err != nil {
 		return nil, err
 	}
 	e := &events{w: c.w, out: http.NewResponseController(c.w)}
-	if c.r.Method == http.MethodHead {
+	if o.Unread {
 		e.begin()
 		return written{}, nil
 	}
-	if hold := held.Hold(); hold > 0 {
-		e.ends = time.Now().Add(hold + closeWithin)
-	}
-	err = held.Run(c.r.Context(), e, s.Stopping)
+	e.ends = time.Now().Add(held.Hold() + closeWithin)
+	err = held.Run(c.r.Context(), e)
 	if !e.begun {
 		return written{}, err
 	}
@@ -54,7 +53,7 @@ const (
 type events struct {
 	w     http.ResponseWriter
 	out   *http.ResponseController
-	ends  time.Time // no write lasts longer; zero for none that ends by itself
+	ends  time.Time // no write lasts longer
 	begun bool
 	text  []byte // of one event
 }
@@ -96,7 +95,7 @@ func (e *events) close() {
 
 func (e *events) send(text []byte) error {
 	by := time.Now().Add(writeWithin)
-	if !e.ends.IsZero() && e.ends.Before(by) {
+	if e.ends.Before(by) {
 		by = e.ends
 	}
 	if err := e.out.SetWriteDeadline(by); err != nil && !errors.Is(err, http.ErrNotSupported) {
