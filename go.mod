@@ -31,6 +31,8 @@ require (
 	modernc.org/sqlite v1.62.0
 )
 
+require github.com/aws/aws-sdk-go-v2/service/sqs v1.53.0
+
 require (
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.20.9 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.12 // indirect

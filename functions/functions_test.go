@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,6 +31,12 @@ import (
 func main() { lambdahttp.%[3]s(awshub.FromEnv().Endpoint(context.Background(), %[1]q)) }
 `
 
+// listening makes the source of a function into that of one that waits for mail.
+var listening = strings.NewReplacer(
+	"pkg/lambdahttp\"\n", "pkg/lambdahttp\"\n\t\"github.com/mash-hub/mash/pkg/sqsbell\"\n",
+	"FromEnv()", "FromEnv().Listening(sqsbell.Open)",
+)
+
 func TestOneFunctionPerEndpoint(t *testing.T) {
 	t.Parallel()
 	var want []string
@@ -44,6 +51,9 @@ func TestOneFunctionPerEndpoint(t *testing.T) {
 			start = "StartStream"
 		}
 		text := fmt.Sprintf(source, e.Name, e.Pattern(), start)
+		if e.Access.Listens {
+			text = listening.Replace(text)
+		}
 		if *update {
 			write(t, file, text)
 		}

@@ -108,13 +108,17 @@ func (s *stack) addRole(f function, access endpoint.Access, id string, log awslo
 	})}
 	statements = append(statements, s.permissions(access)...)
 	statements = append(statements, f.more...)
-	return awsiam.NewRole(s.Stack, jsii.String(id+"Role"), &awsiam.RoleProps{
+	role := awsiam.NewRole(s.Stack, jsii.String(id+"Role"), &awsiam.RoleProps{
 		Description: jsii.String("What the function " + *s.named(string(f.name)) + " may do"),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{
 			"Access": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
 		},
 	})
+	if len(queueActions(access)) > 0 {
+		s.acceptQueues(role)
+	}
+	return role
 }
 
 func (s *stack) environment(f function) *map[string]*string {
@@ -123,6 +127,7 @@ func (s *stack) environment(f function) *map[string]*string {
 		"MASH_BASE_URL": s.baseURL,
 		"MASH_KMS_KEY":  s.hubKey.KeyArn(),
 		"MASH_STACK":    s.StackName(),
+		"MASH_QUEUES":   s.queueURLs(),
 	}
 	if settings := s.stage.Hub.Text(); settings != "" {
 		env["MASH_SETTINGS"] = jsii.String(settings)

@@ -114,6 +114,10 @@ func TestFunctionsAreToldWhatTheyMustKnow(t *testing.T) {
 			want := doc{
 				"MASH_TABLE": doc{"Ref": "Table"}, "MASH_KMS_KEY": doc{"Fn::GetAtt": []any{"HubKey", "Arn"}},
 				"MASH_STACK": s.Stage.Stack, "MASH_BASE_URL": s.Template.Outputs["Url"].Value,
+				"MASH_QUEUES": doc{"Fn::Join": []any{"", []any{
+					"https://sqs.", doc{"Ref": "AWS::Region"}, ".", doc{"Ref": "AWS::URLSuffix"}, "/", doc{"Ref": "AWS::AccountId"},
+					"/" + s.Stage.Stack + "-",
+				}}},
 			}
 			if s.Stage.Emulator != nil {
 				want["MASH_SETTINGS"] = s.Stage.Hub.Text()

@@ -25,7 +25,11 @@ const (
 const dueRecords = `{"eventName":["INSERT","MODIFY"],` +
 	`"dynamodb":{"NewImage":{"kind":{"S":["state"]},"due":{"S":[{"exists":true}]}}}}`
 
-// addOutbox makes the function on the table's stream, which starts executions, and the queue of what it could not do.
+// newMail lets the rows of mailboxes through when they come, and not each claim of one.
+const newMail = `{"eventName":["INSERT"],"dynamodb":{"NewImage":{"kind":{"S":["row"]}}}}`
+
+// addOutbox makes the function on the table's stream, which starts executions and wakes who waits for mail, and the queue of
+// what it could not do.
 func (s *stack) addOutbox() {
 	s.deadLetters = awssqs.NewQueue(s.Stack, jsii.String("DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
@@ -52,7 +56,10 @@ func (s *stack) addOutbox() {
 		MaximumRecordAgeInSeconds:  jsii.Number(outboxAge.Seconds()),
 		FunctionResponseTypes:      jsii.Strings("ReportBatchItemFailures"),
 		FilterCriteria: &awslambda.CfnEventSourceMapping_FilterCriteriaProperty{
-			Filters: []any{&awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(dueRecords)}},
+			Filters: []any{
+				&awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(dueRecords)},
+				&awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(newMail)},
+			},
 		},
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: s.deadLetters.QueueArn()},

@@ -39,6 +39,9 @@ func (s *stack) permissions(a endpoint.Access) []awsiam.PolicyStatement {
 			"StringEquals": map[string]any{"kms:EncryptionContext:mash:purpose": endpoint.UnwrapPurpose},
 		}))
 	}
+	for _, action := range queueActions(a) {
+		all = append(all, allow(action, s.queueARNs(), nil))
+	}
 	if a.Arms {
 		for _, m := range []string{expiry, callback} {
 			all = append(all, allow("states:StartExecution", s.machines[m].AttrArn(), nil))

@@ -61,7 +61,7 @@ var layout = []struct{ name, imports string }{
 var programs = []struct{ name, imports string }{
 	{"cmd/mash", "*"},
 	{"cmd/mash-aws", "awshub"},
-	{"functions/*", "awshub lambdahttp"},
+	{"functions/*", "awshub lambdahttp sqsbell"},
 	{"infra", "endpoint hub realtime sfnclock"},
 }
 

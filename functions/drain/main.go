@@ -6,6 +6,9 @@ import (
 
 	"github.com/mash-hub/mash/pkg/awshub"
 	"github.com/mash-hub/mash/pkg/lambdahttp"
+	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
-func main() { lambdahttp.Start(awshub.FromEnv().Endpoint(context.Background(), "drain")) }
+func main() {
+	lambdahttp.Start(awshub.FromEnv().Listening(sqsbell.Open).Endpoint(context.Background(), "drain"))
+}

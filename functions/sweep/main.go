@@ -6,6 +6,9 @@ import (
 
 	"github.com/mash-hub/mash/pkg/awshub"
 	"github.com/mash-hub/mash/pkg/lambdahttp"
+	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
-func main() { lambdahttp.StartWorker(awshub.FromEnv().Sweeper(context.Background())) }
+func main() {
+	lambdahttp.StartWorker(awshub.FromEnv().Listening(sqsbell.Open).Sweeper(context.Background()))
+}

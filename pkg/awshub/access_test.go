@@ -62,6 +62,15 @@ func listed(a endpoint.Access) []string {
 	if a.Arms {
 		all = append(all, "arm expiry", "arm callback")
 	}
+	if a.Rings {
+		all = append(all, "do SendMessage")
+	}
+	if a.Listens {
+		all = append(all, "do ChangeMessageVisibility", "do CreateQueue", "do DeleteMessageBatch", "do ReceiveMessage")
+	}
+	if a.Forgets {
+		all = append(all, "do DeleteQueue")
+	}
 	slices.Sort(all)
 	return all
 }

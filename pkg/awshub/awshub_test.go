@@ -22,6 +22,8 @@ import (
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/lambdahttp"
+	"github.com/mash-hub/mash/pkg/record"
+	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
 func TestMain(m *testing.M) { os.Exit(dynamotest.Main(m)) }
@@ -59,7 +61,8 @@ func deploy(t *testing.T, allowCallback ...string) *stack {
 	s.config = awshub.Config{
 		Settings: settings.Text(), Stack: "Mash",
 		Table: dynamotest.Table(t, dynamotest.Client(transport)), BaseURL: "https://hub.example",
-		Key: aws.ToString(key.KeyMetadata.KeyId), AWS: config, AllowCallback: allowCallback,
+		Queues: "https://sqs.us-east-1.amazonaws.com/000000000000/" + record.NewRev() + "-",
+		Key:    aws.ToString(key.KeyMetadata.KeyId), AWS: config, AllowCallback: allowCallback,
 		Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	if s.hub, err = s.config.Create(t.Context()); err != nil {
@@ -98,7 +101,11 @@ func (s *stack) alice() string {
 // function starts the function of an endpoint, as a cold start does.
 func (s *stack) function(name endpoint.Name) lambda.Handler {
 	s.t.Helper()
-	h, err := s.config.Endpoint(s.t.Context(), name)
+	config := s.config
+	if endpoint.Of(name).Access.Listens {
+		config = config.Listening(sqsbell.Open)
+	}
+	h, err := config.Endpoint(s.t.Context(), name)
 	if err != nil {
 		s.t.Fatal(err)
 	}

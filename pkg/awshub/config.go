@@ -50,6 +50,10 @@ type Config struct {
 	Key     string // id, ARN or alias/name of the key in KMS under which the hub's keys lie
 	AWS     aws.Config
 
+	// Queues is how the URLs of the queues begin that wake who waits for mail: https://sqs.REGION.amazonaws.com/ACCOUNT/STACK- .
+	// See Listening.
+	Queues string
+
 	Settings string // text of hub.Settings; empty for the defaults
 	Stack    string // name of the stack, for sentences that say what to run
 
@@ -64,12 +68,15 @@ type Config struct {
 
 	Log *slog.Logger // nil discards
 
+	// Bell makes the hub's Bell; nil means one that hears nothing, so that who waits looks now and then. See Listening.
+	Bell func(hub.Settings) hub.Bell
+
 	// Now is the clock of the hub's keys; nil means the real one. No environment variable sets it.
 	Now func() time.Time
 }
 
 // FromEnv reads what Lambda and the stack set: MASH_TABLE, MASH_BASE_URL, MASH_STREAM_URL, MASH_KMS_KEY, MASH_SETTINGS, MASH_STACK,
-// MASH_EXPIRY_MACHINE, MASH_CALLBACK_MACHINE, MASH_ALLOW_CALLBACK (separated by commas), AWS_REGION and the function's
+// MASH_QUEUES, MASH_EXPIRY_MACHINE, MASH_CALLBACK_MACHINE, MASH_ALLOW_CALLBACK (separated by commas), AWS_REGION and the function's
 // credentials, and AWS_ENDPOINT_URL for another place than AWS. Whatever uses the Config says what is missing or wrong.
 //
 // It does not ask the SDK's chain of configuration, which links four services to look for credentials in places that a
@@ -81,6 +88,7 @@ func FromEnv() Config {
 		Streams: os.Getenv("MASH_STREAM_URL"),
 		Key:     os.Getenv("MASH_KMS_KEY"),
 
+		Queues:   os.Getenv("MASH_QUEUES"),
 		Settings: os.Getenv("MASH_SETTINGS"), Stack: os.Getenv("MASH_STACK"),
 		ExpiryMachine: os.Getenv("MASH_EXPIRY_MACHINE"), CallbackMachine: os.Getenv("MASH_CALLBACK_MACHINE"),
 		AllowCallback: strings.FieldsFunc(os.Getenv("MASH_ALLOW_CALLBACK"), func(r rune) bool { return r == ',' }),
@@ -165,7 +173,7 @@ func (c Config) over(keys hub.Keys) (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := hub.New(c.store(), keys, attempts{pusher, c.log()}, Bell{}, idle{}, settings)
+	h := hub.New(c.store(), keys, attempts{pusher, c.log()}, c.bellOf(settings), idle{}, settings)
 	h.Prover = pusher
 	return h, nil
 }

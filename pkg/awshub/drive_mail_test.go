@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
@@ -130,7 +133,11 @@ func (d *drive) drain() {
 	if list, _ := got["messages"].([]any); len(list) != 3 { // the directive is claimed
 		d.t.Errorf("the mailbox has %v, want a message, a response and a receipt", list)
 	}
-	d.must(f, "GET", "/v1/inbox?wait=0.3&session="+session, d.bot, nil, http.StatusOK)
+	d.must(f, "GET", "/v1/inbox?wait=1.3&session="+session, d.bot, nil, http.StatusOK)
+	for range 4 { // of several rings at once one is kept
+		d.rings("q-d-" + bot.Agent.Ref)
+	}
+	d.must(f, "GET", "/v1/inbox?wait=3&session="+session, d.bot, nil, http.StatusOK) // the one before may have them for a second
 	d.must(f, "GET", "/v1/inbox?session="+d.session(bot, time.Hour), d.bot, nil, http.StatusGone)
 }
 
@@ -151,6 +158,17 @@ func (d *drive) stream() {
 		d.t.Errorf("a stream = %d %s, want a directive, a message, a response and a receipt", r.status, r.body)
 	}
 	d.must(f, "GET", "/v1/inbox/stream?session="+d.session(bot, time.Hour), d.bot, nil, http.StatusGone)
+}
+
+// rings sends a ring to a queue that is there.
+func (d *drive) rings(queue string) {
+	d.t.Helper()
+	_, err := sqs.NewFromConfig(d.quiet.config.AWS).SendMessage(d.t.Context(), &sqs.SendMessageInput{
+		QueueUrl: aws.String(d.config.Queues + queue), MessageBody: aws.String("ring"),
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 // receipt puts the Response of an ask of bot's and a receipt of its bounce into the mailbox of its session.

@@ -11,7 +11,9 @@ import (
 	"github.com/mash-hub/mash/pkg/awshub"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
 	"github.com/mash-hub/mash/pkg/sfnclock"
+	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
 func (d *drive) sweep() {
@@ -39,7 +41,7 @@ func (d *drive) sweep() {
 
 // outbox brings a record for each kind of timer, and one that has none.
 func (d *drive) outbox() {
-	batch, err := d.config.Outbox(d.t.Context())
+	batch, err := d.config.Outbox(d.t.Context(), sqsbell.Open)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -49,6 +51,7 @@ func (d *drive) outbox() {
 	} {
 		records = append(records, d.image(id))
 	}
+	records = append(records, d.row())
 	out, err := lambda.NewHandler(batch).Invoke(d.t.Context(), []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
 	if err != nil || string(out) != `{"batchItemFailures":[]}` {
 		d.t.Errorf("outbox = %s, %v", out, err)
@@ -63,9 +66,26 @@ func (d *drive) image(id string) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	r := recs[0]
+	return d.change("MODIFY", recs[0])
+}
+
+// row is the stream's record of an entry that has come into a mailbox.
+func (d *drive) row() string {
+	d.t.Helper()
+	bot, _ := d.agents()
+	d.directed("agent:bot", 0)
+	recs, err := d.hub.Store.List(d.t.Context(), "q#d."+bot.Agent.Ref, "", 1)
+	if err != nil || len(recs) != 1 {
+		d.t.Fatalf("%d rows, %v", len(recs), err)
+	}
+	return d.change("INSERT", recs[0])
+}
+
+// change is a record of the stream.
+func (d *drive) change(event string, r record.Record) string {
+	d.t.Helper()
 	text := func(s string) doc { return doc{"S": s} }
-	b, err := json.Marshal(doc{"eventID": id, "eventName": "MODIFY", "dynamodb": doc{
+	b, err := json.Marshal(doc{"eventID": r.Key.String(), "eventName": event, "dynamodb": doc{
 		"SequenceNumber": "1", "NewImage": doc{
 			"pk": text(r.Part), "sk": text(r.Sort), "rev": text(r.Rev), "kind": text(r.Kind), "body": text(string(r.Body)),
 			"due": text(fmt.Sprintf("%019d", r.Due.UnixMicro())),

@@ -18,6 +18,7 @@ import (
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/signature"
+	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
 var confirm = doc{"mode": "confirm", "allowed_resolvers": []string{"human:alice"}}
@@ -151,7 +152,7 @@ func (r *receiver) attempts() (signatures []string, lastBody []byte) {
 
 func (s *stack) sweeper() func(context.Context) (awshub.Swept, error) {
 	s.t.Helper()
-	sweep, err := s.config.Sweeper(s.t.Context())
+	sweep, err := s.config.Listening(sqsbell.Open).Sweeper(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}

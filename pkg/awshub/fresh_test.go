@@ -192,11 +192,13 @@ func TestAnEarlyExecutionIsNotCalledAgainAtOnce(t *testing.T) {
 func TestTheEnvironment(t *testing.T) {
 	want := awshub.Config{
 		Table: "table", BaseURL: "https://hub.example", Key: "key", Settings: `{"grace":"2s"}`, Stack: "Mash",
+		Queues:        "https://sqs.example/1/Mash-",
 		ExpiryMachine: "expiry", CallbackMachine: "callback", AllowCallback: []string{"127.0.0.1:1", "localhost:2"},
 	}
 	for name, value := range map[string]string{
 		"MASH_TABLE": want.Table, "MASH_BASE_URL": want.BaseURL, "MASH_KMS_KEY": want.Key, "MASH_SETTINGS": want.Settings,
-		"MASH_STACK": want.Stack, "MASH_EXPIRY_MACHINE": want.ExpiryMachine, "MASH_CALLBACK_MACHINE": want.CallbackMachine,
+		"MASH_STACK": want.Stack, "MASH_QUEUES": want.Queues,
+		"MASH_EXPIRY_MACHINE": want.ExpiryMachine, "MASH_CALLBACK_MACHINE": want.CallbackMachine,
 		"MASH_ALLOW_CALLBACK": "127.0.0.1:1,localhost:2", "AWS_REGION": "eu-central-1",
 	} {
 		t.Setenv(name, value)

@@ -25,6 +25,13 @@ type stream struct {
 
 	mu     sync.Mutex
 	images []json.RawMessage
+	names  []string // of the event of each
+}
+
+// put is a put as it is sent.
+type put struct {
+	Item                json.RawMessage
+	ConditionExpression string
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -40,25 +47,30 @@ func (s *stream) RoundTrip(r *http.Request) (*http.Response, error) {
 		return out, err
 	}
 	var written struct {
-		Item          json.RawMessage
-		TransactItems []struct {
-			Put struct{ Item json.RawMessage }
-		}
+		put
+		TransactItems []struct{ Put put }
 	}
 	if err := json.Unmarshal(body, &written); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(written.Item) > 0 {
-		s.images = append(s.images, written.Item)
-	}
+	s.note(written.put)
 	for _, w := range written.TransactItems {
-		if len(w.Put.Item) > 0 {
-			s.images = append(s.images, w.Put.Item)
-		}
+		s.note(w.Put)
 	}
 	return out, nil
+}
+
+func (s *stream) note(p put) {
+	if len(p.Item) == 0 {
+		return
+	}
+	name := "MODIFY"
+	if strings.Contains(p.ConditionExpression, "attribute_not_exists") {
+		name = "INSERT"
+	}
+	s.images, s.names = append(s.images, p.Item), append(s.names, name)
 }
 
 // records returns everything that was written so far, as records of the stream in order.
@@ -67,8 +79,8 @@ func (s *stream) records() []json.RawMessage {
 	defer s.mu.Unlock()
 	var all []json.RawMessage
 	for i, image := range s.images {
-		all = append(all, json.RawMessage(fmt.Sprintf(`{"eventID":"e%[1]d","eventName":"MODIFY","eventSource":"aws:dynamodb",`+
-			`"dynamodb":{"SequenceNumber":"%[1]d","StreamViewType":"NEW_IMAGE","NewImage":%[2]s}}`, i, image)))
+		all = append(all, json.RawMessage(fmt.Sprintf(`{"eventID":"e%[1]d","eventName":"%[3]s","eventSource":"aws:dynamodb",`+
+			`"dynamodb":{"SequenceNumber":"%[1]d","StreamViewType":"NEW_IMAGE","NewImage":%[2]s}}`, i, image, s.names[i])))
 	}
 	return all
 }
@@ -87,6 +99,7 @@ type machines struct {
 	inputs map[string]string // of each execution, by machine and name
 	lost   []string
 	calls  int
+	rung   []string // the queues that were sent a ring
 
 	running sync.WaitGroup
 }
@@ -95,7 +108,11 @@ var errFunction = errors.New("the function failed")
 
 // RoundTrip implements http.RoundTripper.
 func (m *machines) RoundTrip(r *http.Request) (*http.Response, error) {
-	if target := r.Header.Get("X-Amz-Target"); target != "AWSStepFunctions.StartExecution" {
+	target := r.Header.Get("X-Amz-Target")
+	if target == "AmazonSQS.SendMessage" {
+		return m.ring(r)
+	}
+	if target != "AWSStepFunctions.StartExecution" {
 		return nil, fmt.Errorf("the outbox asks for %s", cmp.Or(target, r.URL.Path))
 	}
 	var in struct{ StateMachineArn, Name, Input string }
@@ -105,6 +122,23 @@ func (m *machines) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, answer := m.start(in.StateMachineArn, in.Name, in.Input)
 	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+}
+
+// ring notes the queue, and says that there is none.
+func (m *machines) ring(r *http.Request) (*http.Response, error) {
+	var in struct {
+		QueueURL string `json:"QueueUrl"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rung = append(m.rung, in.QueueURL)
+	return &http.Response{
+		StatusCode: http.StatusBadRequest, Request: r, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(`{"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"none"}`)),
+	}, nil
 }
 
 func (m *machines) start(machine, name, input string) (int, string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
 // cloud is a stack with all that works behind it: the stream, the outbox, both machines, and a receiver of callbacks.
@@ -58,7 +59,7 @@ func raise(t *testing.T, grace time.Duration) *cloud {
 	config.ExpiryMachine, config.CallbackMachine = "expiry", "callback"
 	config.AWS.HTTPClient = &http.Client{Transport: c.machines}
 	config.AWS.RetryMaxAttempts = 1
-	c.outbox, errs[2] = config.Outbox(t.Context())
+	c.outbox, errs[2] = config.Outbox(t.Context(), sqsbell.Open)
 	for _, err := range errs {
 		if err != nil {
 			t.Fatal(err)
@@ -308,10 +309,26 @@ func TestARecordThatCannotBeReadStandsInNobodysWay(t *testing.T) {
 	c.log.Reset()
 }
 
+// TestTheOutboxWakesWhoWaitsForMail: once for what comes, however often the stream brings it, and not for each claim. That
+// nobody waits is no failure.
+func TestTheOutboxWakesWhoWaitsForMail(t *testing.T) {
+	t.Parallel()
+	c := raise(t, grace)
+	drain := c.function(endpoint.Drain)
+	c.must(c.function(endpoint.DirectiveSend), "POST", "/v1/directives", c.alice, doc{"to": "agent:bot", "title": "t"}, http.StatusCreated)
+	c.must(drain, "GET", "/v1/inbox", c.bot, nil, http.StatusOK)
+	if again := c.brings(muddle(c.stream.records())); again > 0 {
+		t.Errorf("%d records are wanted again", again)
+	}
+	if len(c.machines.rung) != 1 || !strings.HasPrefix(c.machines.rung[0], c.config.Queues+"q-d-") {
+		t.Errorf("rung are %q, want the queue of the directives once", c.machines.rung)
+	}
+}
+
 func TestTheOutboxSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	_, err := awshub.Config{}.Outbox(t.Context())
-	for _, name := range []string{"MASH_EXPIRY_MACHINE", "MASH_CALLBACK_MACHINE", "AWS_REGION"} {
+	_, err := awshub.Config{}.Outbox(t.Context(), sqsbell.Open)
+	for _, name := range []string{"MASH_EXPIRY_MACHINE", "MASH_CALLBACK_MACHINE", "MASH_QUEUES", "AWS_REGION"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v does not name %s", err, name)
 		}

@@ -18,6 +18,9 @@ type Access struct {
 
 	Unwraps bool // whether it opens the hub's keys, which takes the key service
 	Arms    bool // whether it starts executions
+	Rings   bool // whether it wakes who waits for mail
+	Listens bool // whether it waits for mail
+	Forgets bool // whether it removes what woke them
 }
 
 // Index is a use of one of the table's indexes.
@@ -47,6 +50,7 @@ func (a Access) and(b Access) Access {
 		Get: both(a.Get, b.Get), List: both(a.List, b.List), Put: both(a.Put, b.Put), Erase: both(a.Erase, b.Erase),
 		Check: both(a.Check, b.Check), Indexes: slices.Concat(a.Indexes, b.Indexes),
 		Unwraps: a.Unwraps || b.Unwraps, Arms: a.Arms || b.Arms,
+		Rings: a.Rings || b.Rings, Listens: a.Listens || b.Listens, Forgets: a.Forgets || b.Forgets,
 	}
 }
 

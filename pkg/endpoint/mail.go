@@ -43,6 +43,7 @@ func mailboxes() []Endpoint {
 	drain := Access{
 		Get: callers(kindContent, kindDirective, kindLive, kindSeen, kindSession, kindState), List: kinds(kindKey, kindRow),
 		Put: kinds(kindLive, kindRow, kindSeen, kindSession, kindState), Unwraps: true,
+		Listens: true,
 	}
 	stream := Access{
 		Get: callers(kindContent, kindDirective, kindLive, kindSession, kindState), List: kinds(kindKey, kindRow),

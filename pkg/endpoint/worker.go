@@ -37,7 +37,7 @@ const (
 func Workers() []Function {
 	push := settling().and(Access{Get: kinds(kindAgent), List: kinds(kindKey), Unwraps: true})
 	sweep := push.and(settlingDirectives()).and(Access{
-		List: kinds(kindRow), Erase: kinds(kindSession), Indexes: []Index{{IndexDue, kinds("due#")}},
+		List: kinds(kindRow), Erase: kinds(kindSession), Forgets: true, Indexes: []Index{{IndexDue, kinds("due#")}},
 	})
 	pages := settling().and(settlingDirectives()).and(bouncing()).and(Access{
 		Get:   kinds(kindAccount, kindAgent, kindLogin, kindPassword, kindPerson, kindSeen, kindTries),
@@ -53,7 +53,7 @@ func Workers() []Function {
 	return []Function{
 		{Inbox, pages},
 		{Sweep, sweep},
-		{Outbox, Access{Arms: true}},
+		{Outbox, Access{Arms: true, Rings: true}},
 		{Fire, settling()},
 		{Deliver, push},
 	}

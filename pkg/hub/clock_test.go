@@ -18,6 +18,7 @@ type quiet struct{}
 
 func (quiet) Ring(context.Context, string)                                {}
 func (quiet) Listen(context.Context, ...string) (<-chan struct{}, func()) { return nil, func() {} }
+func (quiet) Forget(context.Context, string)                              {}
 func (quiet) Arm(context.Context, record.Key, time.Time)                  {}
 func (quiet) Check(string) error                                          { return nil }
 func (quiet) Push(context.Context, hub.Push) hub.PushResult               { return hub.PushResult{Status: 200} }

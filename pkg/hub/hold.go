@@ -41,7 +41,9 @@ const beatEvery = 15 * time.Second
 // keep looks at once, whenever a lane rings and whenever a claim that it saw lapses, until look says that it is done, or the
 // time is over. It listens before it looks, so that no ring falls between.
 func (h *Hub) keep(ctx context.Context, w *watch, d *drainer) (over bool, _ error) {
-	rung, stop := h.Bell.Listen(ctx, d.lanes()...)
+	listening, cancel := context.WithTimeout(ctx, w.hold) // who listens on the way may know that it ends
+	defer cancel()
+	rung, stop := h.Bell.Listen(listening, d.lanes()...)
 	defer stop()
 	end := time.NewTimer(w.hold)
 	defer end.Stop()

@@ -1,5 +1,24 @@
 package hub
 
+import (
+	"strings"
+
+	"github.com/mash-hub/mash/pkg/record"
+)
+
+// OfMailbox says whether a lane is one of a mailbox: rows lie in it, and who rings and who waits for it are mostly two
+// processes. What the others are for, pages and pulls, can wait for a look now and then.
+func OfMailbox(lane string) bool { return strings.HasPrefix(lane, "q#") }
+
+// RingOf returns the lane that is to ring for a new record, where another than the one who wrote it sees to that: the one in
+// which an entry has come. It is empty for none.
+func RingOf(r record.Record) string {
+	if r.Kind != KindRow {
+		return ""
+	}
+	return r.Part
+}
+
 // MessageLane is the lane that rings when a message changes.
 func MessageLane(tail string) string { return "m#" + tail }
 

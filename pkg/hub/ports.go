@@ -11,12 +11,16 @@ import (
 // Bell wakes whoever waits for something to happen to a lane. The record decides; the bell only says "look again". A
 // lost ring costs time and nothing else: every wait ends with one more look.
 type Bell interface {
-	// Ring wakes all who listen to lane now. It never fails and never blocks for long.
+	// Ring wakes who listens to lane now: in this process all of them, and of several processes one at least. It never fails
+	// and never blocks for long.
 	Ring(ctx context.Context, lane string)
 
 	// Listen returns a channel that receives after each Ring of any of the lanes from now on, several rings perhaps as one,
 	// and a function that ends it. Listen before looking, so that no ring falls between.
 	Listen(ctx context.Context, lanes ...string) (rung <-chan struct{}, stop func())
+
+	// Forget says that nobody will listen to lane again, so that nothing need be kept for it. It never fails.
+	Forget(ctx context.Context, lane string)
 }
 
 // Clockwork makes what is due happen promptly. It is told of a record's due time after the Commit that wrote it, and

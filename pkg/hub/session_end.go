@@ -232,6 +232,7 @@ func (h *Hub) clear(ctx context.Context, s *session, now time.Time) (again time.
 	if err != nil {
 		return time.Time{}, fmt.Errorf("erase session %s: %w", s.ID, err)
 	}
+	h.Bell.Forget(ctx, sessionLane(s.tail()))
 	return time.Time{}, nil
 }
 

@@ -86,6 +86,7 @@ func (still) Arm(context.Context, record.Key, time.Time) {}
 func (still) Listen(context.Context, ...string) (<-chan struct{}, func()) {
 	return nil, func() {}
 }
+func (still) Forget(context.Context, string) {}
 
 func (r *rig) clock() time.Time {
 	r.mu.Lock()

@@ -44,6 +44,9 @@ func (b *Bell) Listen(_ context.Context, lanes ...string) (<-chan struct{}, func
 	return c, func() { b.forget(lanes, c) }
 }
 
+// Forget does nothing: a lane that nobody listens to takes no room.
+func (b *Bell) Forget(context.Context, string) {}
+
 func (b *Bell) forget(lanes []string, c chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

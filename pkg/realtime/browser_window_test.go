@@ -107,9 +107,17 @@ func (s *server) windows(n int, v view) []*window {
 		w := &window{server: s, ctx: ctx}
 		w.do(chromedp.Navigate("about:blank"))
 		w.as(v)
+		s.t.Cleanup(w.tell)
 		all = append(all, w)
 	}
 	return all
+}
+
+// tell says what stands in the window of a test that has failed.
+func (w *window) tell() {
+	if w.t.Failed() {
+		w.t.Logf("at %s:\n%s", w.at(), eval[string](w, "document.body.innerText"))
+	}
 }
 
 // do runs steps in the window, and gives up after the patience of a test.

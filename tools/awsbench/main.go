@@ -1,6 +1,6 @@
 // Command awsbench compares requests to a deployed hub with requests to an empty function of Go at the same endpoint: what
 // is left is the hub's own, and what it asks of the table. Each round makes one request of every kind, so that whatever
-// else the machine does falls on all of them.
+// else the machine does falls on all of them. Then it times how soon an agent that waits is woken.
 //
 //	awsbench -stack .tools/aws-stack.json -empty empty.zip
 package main
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// bench prints a table, and fails when a pull takes longer than it may.
+// bench prints a table, and fails when a pull or a wake takes longer than it may.
 func (d deployed) bench(ctx context.Context, zip string, rounds int, most float64) error {
 	empty, err := d.deployEmpty(ctx, zip)
 	if err != nil {
@@ -72,7 +72,11 @@ func (d deployed) bench(ctx context.Context, zip string, rounds int, most float6
 			}
 		}
 	}
-	return report(kinds, most)
+	if err := report(kinds, most); err != nil {
+		return err
+	}
+	const wakes = 60
+	return d.wake(ctx, wakes)
 }
 
 // kind is a request that is made again and again.
