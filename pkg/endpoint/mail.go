@@ -47,7 +47,7 @@ func mailboxes() []Endpoint {
 	}
 	stream := Access{
 		Get: callers(kindContent, kindDirective, kindLive, kindSession, kindState), List: kinds(kindKey, kindRow),
-		Put: kinds(kindLive, kindRow, kindSession), Unwraps: true,
+		Put: kinds(kindLive, kindRow, kindSession), Unwraps: true, Listens: true,
 	}
 	ack := settling().and(settlingDirectives()).and(Access{Get: callers()})
 	send := settlingDirectives().and(Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindDeed, kindRow), Unwraps: true})

@@ -82,7 +82,7 @@ func TestADirectiveForOneSession(t *testing.T) {
 		t.Error("an agent without a session can be told something in one")
 	}
 	one := r.runs(r.agent, "night build")
-	r.get(r.told()).says("its session “night build”, "+one)
+	r.get(r.told()).says("its session “night build”, " + one)
 	for _, title := range []string{"Never fetched", "Fetched"} {
 		r.tells(url.Values{"title": {title}, "session": {one}})
 		if title == "Never fetched" {
@@ -155,7 +155,7 @@ func TestAThreadHasParts(t *testing.T) {
 		t.Errorf("the parts have %d directives, want 45", len(seen))
 	}
 	r.get(r.told() + "?after=nonsense").is(http.StatusBadRequest)
-	r.get("/agents/" + r.agentRef("deploybot/dev-team")).says("Word 44.", "Word 42.").lacks("Word 41.")
+	r.get("/agents/"+r.agentRef("deploybot/dev-team")).says("Word 44.", "Word 42.").lacks("Word 41.")
 }
 
 func TestWhoTellsAnAgent(t *testing.T) {
