@@ -42,6 +42,14 @@ func TestMain(m *testing.M) {
 		benchFloor()
 	case "load":
 		benchLoad()
+	case "mail-hub":
+		benchMailHub()
+	case "mail-floor":
+		benchMailFloor()
+	case "mail-load":
+		benchMailLoad()
+	case "mail-send":
+		benchMailSend()
 	case "wake":
 		benchWake()
 	case "live":
@@ -174,9 +182,14 @@ func benchHub() {
 	die(err)
 	made, err := s.Hub.AddAgent(context.Background(), s.Owner, "bench")
 	die(err)
+	serveBench(s, made.Token)
+}
+
+// serveBench prints the hub's address, what a client needs of agents, and a token of the owner, and serves.
+func serveBench(s *localhub.Server, agents string) {
 	person, err := s.Hub.NewLogin(context.Background(), s.Owner, hub.LoginToken, 0)
 	die(err)
-	fmt.Println(s.URL, made.Token, person)
+	fmt.Println(s.URL, agents, person)
 	stop := profile()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()

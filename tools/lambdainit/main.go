@@ -62,7 +62,7 @@ func environmentOf(file string) ([]string, error) {
 	return []string{
 		"AWS_ENDPOINT_URL=" + d.Endpoint, "AWS_REGION=" + d.Region,
 		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
-		"MASH_STACK=" + d.Stack, "MASH_BASE_URL=" + d.URL, "MASH_TABLE=" + d.Outputs["Table"],
+		"MASH_STACK=" + d.Stack, "MASH_QUEUES=https://sqs.example/1/" + d.Stack + "-", "MASH_BASE_URL=" + d.URL, "MASH_TABLE=" + d.Outputs["Table"],
 		"MASH_KMS_KEY=" + d.Outputs["HubKey"], "MASH_EXPIRY_MACHINE=" + d.Outputs["ExpiryMachine"],
 		"MASH_CALLBACK_MACHINE=" + d.Outputs["CallbackMachine"],
 	}, nil
