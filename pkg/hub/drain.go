@@ -101,6 +101,7 @@ func (h *Hub) mayHold(d *drainer, wait time.Duration) time.Duration {
 func (h *Hub) awaitMail(
 	ctx context.Context, c *Caller, d *drainer, o DrainOptions, most int, wait time.Duration,
 ) ([]byte, error) {
+	c.Read = nil // it was looked at, and there may be thousands who wait
 	var got haul
 	w := &watch{
 		hold: wait, stop: o.Stop,

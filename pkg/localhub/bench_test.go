@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"runtime/pprof"
 	"slices"
 	"strconv"
@@ -50,6 +51,8 @@ func TestMain(m *testing.M) {
 		benchMailLoad()
 	case "mail-send":
 		benchMailSend()
+	case "mail-wait":
+		benchMailWait()
 	case "wake":
 		benchWake()
 	case "live":
@@ -133,14 +136,22 @@ func startBench(t *testing.T, role string) *benchServer {
 
 // cpuPerRequest is what the server process has used of the processor, in µs a request.
 func (s *benchServer) cpuPerRequest() float64 {
+	if s.requests == 0 {
+		return 0
+	}
+	return float64(s.cpu().Microseconds()) / float64(s.requests)
+}
+
+// cpu is what the server process has used of the processor.
+func (s *benchServer) cpu() time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	if err != nil || s.requests == 0 {
+	if err != nil {
 		return 0
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) * 10_000 / float64(s.requests) // clock ticks of 10 ms
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // a clock tick
 }
 
 type loadResult struct {
@@ -190,6 +201,13 @@ func serveBench(s *localhub.Server, agents string) {
 	person, err := s.Hub.NewLogin(context.Background(), s.Owner, hub.LoginToken, 0)
 	die(err)
 	fmt.Println(s.URL, agents, person)
+	tidy := make(chan os.Signal, 1)
+	signal.Notify(tidy, syscall.SIGUSR1)
+	go func() {
+		for range tidy {
+			debug.FreeOSMemory()
+		}
+	}()
 	stop := profile()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()
