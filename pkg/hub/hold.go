@@ -38,12 +38,20 @@ type watch struct {
 // dead. It renews nothing.
 const beatEvery = 15 * time.Second
 
+// until is a context whose deadline is when somebody will stop listening, so that a Bell can arrange itself. It costs no timer,
+// and does not end then: that is what stop is for.
+type until struct {
+	context.Context
+	end time.Time
+}
+
+// Deadline implements context.Context.
+func (u until) Deadline() (time.Time, bool) { return u.end, true }
+
 // keep looks at once, whenever a lane rings and whenever a claim that it saw lapses, until look says that it is done, or the
 // time is over. It listens before it looks, so that no ring falls between.
 func (h *Hub) keep(ctx context.Context, w *watch, d *drainer) (over bool, _ error) {
-	listening, cancel := context.WithTimeout(ctx, w.hold) // who listens on the way may know that it ends
-	defer cancel()
-	rung, stop := h.Bell.Listen(listening, d.lanes()...)
+	rung, stop := h.Bell.Listen(until{ctx, time.Now().Add(w.hold)}, d.lanes()...)
 	defer stop()
 	end := time.NewTimer(w.hold)
 	defer end.Stop()
