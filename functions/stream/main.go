@@ -6,6 +6,7 @@ import (
 
 	"github.com/mash-hub/mash/pkg/awshub"
 	"github.com/mash-hub/mash/pkg/lambdahttp"
+	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
-func main() { lambdahttp.StartStream(awshub.FromEnv().Endpoint(context.Background(), "stream")) }
+func main() { lambdahttp.StartStream(awshub.FromEnv().Listening(sqsbell.Open).Endpoint(context.Background(), "stream")) }

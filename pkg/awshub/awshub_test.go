@@ -57,7 +57,7 @@ func deploy(t *testing.T, allowCallback ...string) *stack {
 	}
 	s := &stack{t: t, log: &bytes.Buffer{}}
 	settings := hub.DefaultSettings()
-	settings.Grace, settings.StreamMaxHold = grace, time.Second
+	settings.Grace, settings.StreamMaxHold = grace, 2*time.Second
 	s.config = awshub.Config{
 		Settings: settings.Text(), Stack: "Mash",
 		Table: dynamotest.Table(t, dynamotest.Client(transport)), BaseURL: "https://hub.example",
