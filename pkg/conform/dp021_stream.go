@@ -56,7 +56,7 @@ func boundedHold(t *trial) {
 	t.mayTake(t.maxHold())
 	s := m.opensStream()
 	t.after(t.maxHold(), func() bool { _, over := s.isOver(); return over }, "a stream that ends after %v (spec §8.7.2)", t.maxHold())
-	t.hold(!s.till.IsZero() && s.till.Sub(s.since) < t.maxHold()+2*time.Second,
+	t.hold(!s.till.IsZero() && s.till.Sub(s.since) < t.maxHold()+5*time.Second,
 		"an end at stream_max_hold_seconds, not after %v (spec §8.7.2)", s.till.Sub(s.since))
 	m.opensStream()
 }

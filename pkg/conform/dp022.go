@@ -198,7 +198,7 @@ func receipts(t *trial) {
 }
 
 // shortly is how far ahead an expiry lies, for a hub that is far or busy.
-const shortly = 4 * time.Second
+const shortly = 6 * time.Second
 
 func (t *trial) expiry() string { return ma2h.FormatTime(t.home.now().Add(shortly)) }
 
