@@ -154,26 +154,7 @@ func (c *mailClient) send(senders int, long time.Duration) int {
 // read drains a lane and acknowledges what came, until there is an end to it.
 func (c *mailClient) read(of lane, over func() bool) {
 	for !over() {
-		req, err := http.NewRequest(http.MethodGet, os.Getenv("BENCH_URL")+"/v1/inbox?max=32&wait=0.2&session="+of.Session, nil)
-		die(err)
-		req.Header.Set("Authorization", "Bearer "+of.Token)
-		var got struct {
-			Messages []struct{ Message struct{ ID string } }
-		}
-		die(json.Unmarshal(do(c.http, req, http.StatusOK), &got))
-		var ids struct {
-			IDs []string `json:"ids"`
-		}
-		for _, m := range got.Messages {
-			ids.IDs = append(ids.IDs, m.Message.ID)
-		}
-		if len(ids.IDs) == 0 {
-			continue
-		}
-		body, err := json.Marshal(ids)
-		die(err)
-		post(c.http, "/v1/inbox/ack?session="+of.Session, of.Token, body, http.StatusOK)
-		c.acked.Add(int64(len(ids.IDs)))
+		c.acked.Add(int64(len(c.drain(of, "0.2"))))
 	}
 }
 

@@ -51,6 +51,10 @@ func TestMain(m *testing.M) {
 		benchMailLoad()
 	case "mail-send":
 		benchMailSend()
+	case "mail-fifty":
+		benchMailFifty()
+	case "mail-wake":
+		benchMailWake()
 	case "mail-wait":
 		benchMailWait()
 	case "wake":
