@@ -39,7 +39,9 @@ func TestBadInput_Submits(t *testing.T) {
 		check(malformed(s.ask(set("/ma2h_version", "0.06")), "/ma2h_version"))
 		check(s.ask(set("/ma2h_version", "2.0")), http.StatusBadRequest, ma2h.CodeVersionNotSupported, "/ma2h_version")
 		check(s.ask(set("/agent/id", "other")), http.StatusForbidden, ma2h.CodeAgentIDMismatch, "/agent/id")
-		check(s.ask(set("/to", "agent:other")), http.StatusForbidden, ma2h.CodeNotAuthorized, "/to")
+		if !s.shared { // where another test may have let agents write to each other
+			check(s.ask(set("/to", "agent:other")), http.StatusForbidden, ma2h.CodeNotAuthorized, "/to")
+		}
 		check(invalid(s.ask(set("/expires_at", "2020-01-01T00:00:00Z")), "/expires_at"))
 		check(invalid(s.ask(choose, set("/request/default_on_expire", "other")), "/request/default_on_expire"))
 		check(invalid(s.ask(fillIn, set("/request/schema/properties/reason", doc{"$ref": "https://example.com/s"})),
