@@ -4,6 +4,7 @@ package functions_test
 import (
 	"flag"
 	"fmt"
+	"go/format"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,11 @@ func TestOneFunctionPerEndpoint(t *testing.T) {
 		if e.Access.Listens {
 			text = listening.Replace(text)
 		}
+		formatted, err := format.Source([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(formatted)
 		if *update {
 			write(t, file, text)
 		}

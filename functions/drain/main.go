@@ -9,4 +9,6 @@ import (
 	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
-func main() { lambdahttp.Start(awshub.FromEnv().Listening(sqsbell.Open).Endpoint(context.Background(), "drain")) }
+func main() {
+	lambdahttp.Start(awshub.FromEnv().Listening(sqsbell.Open).Endpoint(context.Background(), "drain"))
+}

@@ -9,4 +9,6 @@ import (
 	"github.com/mash-hub/mash/pkg/sqsbell"
 )
 
-func main() { lambdahttp.StartStream(awshub.FromEnv().Listening(sqsbell.Open).Endpoint(context.Background(), "stream")) }
+func main() {
+	lambdahttp.StartStream(awshub.FromEnv().Listening(sqsbell.Open).Endpoint(context.Background(), "stream"))
+}

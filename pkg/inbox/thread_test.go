@@ -196,7 +196,7 @@ func TestNothingThatIsToldWorksOnThePage(t *testing.T) {
 		for _, id := range p.latest() {
 			calm(r.get(r.told() + "/" + id).is(http.StatusOK))
 			r.drained(r.agent, "")
-			r.acks("", "‮"+id, id)
+			r.acks("", "\u202e"+id, id)
 		}
 		calm(r.get(r.told()))
 	}

@@ -27,7 +27,6 @@ import (
 // bodies that nobody looks into.
 type mailFloor struct {
 	store *sqlitestore.Store
-	mu    sync.Mutex
 	bells map[string]chan struct{}
 }
 
