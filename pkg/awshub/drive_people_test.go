@@ -126,6 +126,12 @@ func (d *drive) joined(name string) string {
 	return c.Person.Ref
 }
 
+func (d *drive) settingsRead() {
+	f := d.function(endpoint.SettingsRead)
+	d.strangers(f, endpoint.SettingsRead, nil)
+	d.must(f, "GET", "/v1/settings", d.alice, nil, http.StatusOK)
+}
+
 func (d *drive) settingsPut() {
 	f := d.function(endpoint.SettingsPut)
 	body := doc{"default_resolvers": []string{"human:alice"}}
@@ -180,6 +186,10 @@ func (d *drive) inbox() {
 		{"POST", bot + "/rotate", url.Values{}, http.StatusOK},
 		{"POST", bot + "/hosts", url.Values{"host": {"bot.example"}, "proof": {"person"}}, http.StatusSeeOther},
 		{"POST", bot + "/secrets", url.Values{"name": {"s"}}, http.StatusOK},
+		{"GET", "/mail", nil, http.StatusOK},
+		{"GET", other + "/mail", nil, http.StatusOK},
+		{"POST", bot + "/senders", url.Values{"may": {"some"}, "sender": {"other"}}, http.StatusSeeOther},
+		{"POST", "/settings/inter-agent", url.Values{"on": {"1"}}, http.StatusSeeOther},
 		{"GET", other + "/told", nil, http.StatusOK},
 		{"GET", other + "/told/" + left, nil, http.StatusOK},
 		{"POST", bot + "/told", url.Values{"title": {"x"}, "session": {runs}}, http.StatusSeeOther},

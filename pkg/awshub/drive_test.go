@@ -26,7 +26,7 @@ func drives() map[endpoint.Name]func(*drive) {
 		endpoint.AgentList: (*drive).agentList, endpoint.AgentAdd: (*drive).agentAdd,
 		endpoint.PersonList: (*drive).personList, endpoint.PersonInvite: (*drive).personInvite, endpoint.PersonRemove: (*drive).personRemove,
 		endpoint.AgentRotate: (*drive).agentRotate, endpoint.AgentRevoke: (*drive).agentRevoke,
-		endpoint.SettingsPut: (*drive).settingsPut, endpoint.Link: (*drive).link,
+		endpoint.SettingsRead: (*drive).settingsRead, endpoint.SettingsPut: (*drive).settingsPut, endpoint.Link: (*drive).link,
 		endpoint.AgentRead: (*drive).agentRead, endpoint.HostBind: (*drive).hostBind, endpoint.HostUnbind: (*drive).hostUnbind,
 		endpoint.SecretAdd: (*drive).secretAdd, endpoint.SecretUse: (*drive).secretUse, endpoint.SecretRemove: (*drive).secretRemove,
 		endpoint.SendAgain: (*drive).sendAgain,

@@ -39,7 +39,8 @@ const (
 	PersonList   Name = "person-list"   // the account's people and open invitations
 	PersonInvite Name = "person-invite" // an invitation with its link
 	PersonRemove Name = "person-remove" // the end of a person, or of an invitation
-	SettingsPut  Name = "settings-put"  // the account's settings
+	SettingsRead Name = "settings-read" // the account's settings
+	SettingsPut  Name = "settings-put"  // and what an owner changes of them
 	Link         Name = "link"          // a fresh link that signs the person in
 )
 

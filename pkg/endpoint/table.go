@@ -78,6 +78,7 @@ func product() []Endpoint {
 			Indexes: []Index{{IndexFirst, kinds("invite#")}}}},
 		{Name: PersonRemove, Method: http.MethodDelete, Path: "/v1/people/{id}", Caller: Person, Access: Access{
 			Get: callers(), Put: kinds(kindAccount, kindDeed, kindPerson), Erase: kinds(kindLogin), Check: kinds(kindAccount)}},
+		{Name: SettingsRead, Method: http.MethodGet, Path: "/v1/settings", Caller: Person, Access: Access{Get: callers()}},
 		{Name: SettingsPut, Method: http.MethodPut, Path: "/v1/settings", Caller: Person,
 			Access: Access{Get: callers(), Put: kinds(kindAccount, kindDeed)}},
 		{Name: Link, Method: http.MethodPost, Path: "/v1/links", Caller: Person,

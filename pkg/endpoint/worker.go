@@ -46,7 +46,7 @@ func Workers() []Function {
 		Erase: kinds(kindLogin, kindPassword),
 		Check: kinds(kindAccount, kindLogin, kindPerson),
 		Indexes: []Index{
-			{IndexFirst, kinds("agent#", "done#", "invite#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#", "mail#", "sess#")},
+			{IndexFirst, kinds("agent#", "done#", "invite#", "mail#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#", "mail#", "sess#")},
 		},
 		Unwraps: true,
 	})

@@ -132,6 +132,14 @@ func (s *Server) personRemove(c *call) (any, error) {
 	return nil, c.hub.Remove(c.r.Context(), caller, c.r.PathValue("id"))
 }
 
+func (s *Server) settingsRead(c *call) (any, error) {
+	caller, err := s.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	return c.hub.AccountSettings(caller)
+}
+
 // settingsPut changes the settings that the body has, and leaves the others as they are.
 func (s *Server) settingsPut(c *call) (any, error) {
 	var body struct {

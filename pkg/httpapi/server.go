@@ -106,6 +106,7 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.PersonList:     (*Server).personList,
 		endpoint.PersonInvite:   (*Server).personInvite,
 		endpoint.PersonRemove:   (*Server).personRemove,
+		endpoint.SettingsRead:   (*Server).settingsRead,
 		endpoint.SettingsPut:    (*Server).settingsPut,
 		endpoint.Link:           (*Server).link,
 		endpoint.AgentRead:      (*Server).agentRead,

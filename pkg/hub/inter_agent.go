@@ -14,6 +14,20 @@ func (h *Hub) SetInterAgent(ctx context.Context, c *Caller, on bool) error {
 	return h.ChangeSettings(ctx, c, SettingsChange{InterAgent: &on})
 }
 
+// SettingsView is what people of an account see of its settings.
+type SettingsView struct {
+	DefaultResolvers []string `json:"default_resolvers"` // of asks to come that list nobody
+	InterAgent       bool     `json:"inter_agent_enabled"`
+}
+
+// AccountSettings returns the settings of the person's account.
+func (h *Hub) AccountSettings(c *Caller) (*SettingsView, error) {
+	if err := personOnly(c); err != nil {
+		return nil, err
+	}
+	return &SettingsView{append([]string{}, c.Account.DefaultResolvers...), c.Account.InterAgent}, nil
+}
+
 // The bounds of an agent's allowlist.
 const (
 	maxSenders      = 1000

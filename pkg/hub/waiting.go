@@ -42,6 +42,10 @@ type Reading struct {
 	EndedAt  time.Time      `json:"ended_at,omitzero"` // when the outcome came about
 	EndedBy  string         `json:"ended_by,omitzero"` // the attested actor, of a task too, whose Response may not say
 
+	// Of a message from one agent to another: what became of it on its way, and when that ended.
+	Mailbox     *ma2h.Mailbox `json:"mailbox,omitzero"`
+	MailEndedAt time.Time     `json:"mail_ended_at,omitzero"`
+
 	// Withheld are JSON Pointers to what Discreet took out of the answer or, before there is an outcome, of the default.
 	Withheld []string `json:"withheld,omitzero"`
 }
@@ -171,10 +175,15 @@ func (h *Hub) summaries(
 }
 
 func (s *State) summary(c *Caller) Summary {
+	resolvers := slices.Clone(s.Resolvers)
+	if s.Mail != nil && !s.ResolversListed && s.Type != ma2h.TypeNotify {
+		to, _ := ma2h.ParseAddress(s.Mail.To)
+		resolvers = []string{ma2h.AgentPrefix + to.AgentID} // who is asked (spec §9.1)
+	}
 	return Summary{
 		ID: s.ID, Type: s.Type, Title: s.Title, Priority: s.Priority, AgentID: s.AgentID, RunID: s.RunID,
 		Status: s.Status, AcceptedAt: s.AcceptedAt, ExpiresAt: s.ExpiresAt,
-		Resolvers: slices.Clone(s.Resolvers), MayResolve: s.Type != ma2h.TypeNotify && s.allows(c),
+		Resolvers: resolvers, MayResolve: s.Type != ma2h.TypeNotify && s.allows(c),
 	}
 }
 
@@ -197,6 +206,11 @@ func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) 
 	if err := gone(&m.state, now); err != nil {
 		return nil, err
 	}
+	return m.reading(c)
+}
+
+// reading is a message as the caller, a person, sees it.
+func (m *message) reading(c *Caller) (*Reading, error) {
 	envelope, err := m.message()
 	if err != nil {
 		return nil, err
@@ -207,6 +221,9 @@ func (h *Hub) Read(ctx context.Context, c *Caller, id string) (*Reading, error) 
 	}
 	if m.state.Response != nil {
 		r.EndedAt, r.EndedBy = m.state.StatusAt, m.state.EndedBy
+	}
+	if m.state.Mail != nil {
+		r.Status, r.Mailbox, r.MailEndedAt = m.status(), m.mailbox(), m.state.Mail.At
 	}
 	if m.state.Push != nil {
 		r.Attempts, r.Callback = m.state.Push.Attempts, m.state.callback(c)

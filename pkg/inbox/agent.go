@@ -33,8 +33,9 @@ type agentView struct {
 	Owns    bool // the visitor may change all of this
 
 	*attendanceView
-	Told []toldRow // the latest
-	Age  age
+	Told    []toldRow // the latest
+	Senders *sendersView
+	Age     age
 }
 
 type hostRow struct {
@@ -102,6 +103,9 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 	for _, t := range thread.Rows {
 		view.Told = append(view.Told, v.toldRow(&t))
 	}
+	if view.Senders, err = v.senders(a); err != nil {
+		return err
+	}
 	if err := v.agentMessages(view, a.ID); err != nil {
 		return err
 	}
@@ -117,7 +121,7 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 
 // agentNotice says what has just been done.
 func (v *visit) agentNotice() *notice {
-	for _, did := range []string{"bound", "unbound", "used", "removed", "stopped", "lifted", "closed", "over"} {
+	for _, did := range []string{"bound", "unbound", "used", "removed", "stopped", "lifted", "closed", "over", "senders"} {
 		if v.r.URL.Query().Get("did") == did {
 			return &notice{Text: v.words.html("notice.agent." + did)}
 		}

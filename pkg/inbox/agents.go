@@ -18,6 +18,7 @@ func agentRoutes() []route {
 		{http.MethodPost, "/agents/{ref}/rotate", (*visit).rotateAgent, false},
 		{http.MethodGet, "/agents/{ref}/revoke", (*visit).askRevoke, false},
 		{http.MethodPost, "/agents/{ref}/revoke", (*visit).revokeAgent, false},
+		{http.MethodPost, "/agents/{ref}/senders", (*visit).setSenders, false},
 		{http.MethodPost, "/agents/{ref}/hosts", (*visit).bindHost, false},
 		{http.MethodPost, "/agents/{ref}/hosts/unbind", (*visit).unbindHost, false},
 		{http.MethodPost, "/agents/{ref}/secrets", (*visit).setSecret, false},

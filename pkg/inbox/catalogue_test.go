@@ -26,7 +26,7 @@ func TestEveryKeyHasASentence(t *testing.T) {
 		filter.until.is kind.ask kind.task kind.notify ended.answered ended.declined ended.completed ended.dismissed ended.cancelled
 		ended.expired agent.added agent.rotated agent.token agent.token.older host.well-known host.dns host.person
 		notice.agent.bound notice.agent.unbound notice.agent.used notice.agent.removed notice.agent.stopped notice.agent.lifted
-		notice.agent.closed notice.agent.over field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
+		notice.agent.closed notice.agent.over notice.agent.senders notice.mail.on notice.mail.off field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
 		hint.items.most hint.items.least hint.exactly.one hint.most.one hint.items.exactly.one hint.items.most.one
 		signin.first signin.used
 		session.via.password session.via.invitation notice.resolvers.set notice.password.set notice.password.removed

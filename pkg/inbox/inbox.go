@@ -81,6 +81,7 @@ func routes() []route {
 		agentRoutes(),
 		stopRoutes(),
 		threadRoutes(),
+		mailRoutes(),
 		liveRoutes(),
 		tryRoutes(),
 		keysRoutes(),
@@ -104,7 +105,7 @@ func messageRoutes() []route {
 // Paths returns the patterns of http.ServeMux under which Handler belongs, where a hub serves more than pages. To a path
 // that ends in a slash belongs the one without it.
 func Paths() []string {
-	return []string{"/{$}", "/inbox/", "/history/", "/agents/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/", "/keys", "/live/"}
+	return []string{"/{$}", "/inbox/", "/history/", "/agents/", "/in/", "/join/", "/people/", "/settings/", "/signin", "/signout", "/static/", "/keys", "/live/", "/mail/"}
 }
 
 // Handler returns everything below Paths. / itself leads to the inbox.

@@ -129,6 +129,7 @@ func (v *visit) notice() (*notice, error) {
 	}
 	for _, said := range []string{
 		"resolvers=set", "password=set", "password=removed", "session=ended", "token=revoked", "did=removed", "did=uninvited",
+		"mail=on", "mail=off",
 		"joined=1",
 	} {
 		if name, value, _ := strings.Cut(said, "="); query.Get(name) == value {

@@ -16,8 +16,9 @@ type messageView struct {
 	ID      string
 	Kind    ma2h.Type
 	Title   theirs
-	Agent   theirs // attested
-	Run     run    // what the agent says, as are the claims
+	From    way  // attested
+	To      *way // of a message to another agent
+	Run     run  // what the agent says, as are the claims
 	Claims  []pair
 	Asked   template.HTML
 	Ago     template.HTML
@@ -90,7 +91,7 @@ func (v *visit) message() error {
 // fails is no reason not to show the page.
 func (v *visit) see(m *hub.Reading) {
 	ahead := v.r.Header.Get("Sec-Purpose") + v.r.Header.Get("Purpose")
-	if v.r.Method != http.MethodGet || strings.Contains(ahead, "prefetch") {
+	if v.r.Method != http.MethodGet || m.Mailbox != nil || strings.Contains(ahead, "prefetch") {
 		return
 	}
 	if err := v.hub.See(v.r.Context(), v.caller, m); err != nil {
@@ -128,7 +129,7 @@ func (v *visit) show(status int, m *hub.Reading, d *draft, warning template.HTML
 
 func (v *visit) messageView(m *hub.Reading) *messageView {
 	view := &messageView{
-		ID: m.ID, Kind: m.Type, Title: v.title(m.Title), Agent: clean(m.AgentID), Run: v.runOf(m.RunID),
+		ID: m.ID, Kind: m.Type, Title: v.title(m.Title), From: v.way(m.AgentID, m.Message.Agent.Session), To: v.wayTo(m), Run: v.runOf(m.RunID),
 		Claims: v.claims(m), Asked: v.clock.at(m.AcceptedAt), Ago: v.clock.ago(m.AcceptedAt), Urgency: urgency(m.Priority),
 		Parts: v.parts(m.Message.Context), Ended: v.ended(m), Events: v.events(m),
 		Callback: v.callback(m), Age: v.age("/inbox/" + m.ID),
@@ -165,7 +166,6 @@ func (v *visit) claims(m *hub.Reading) []pair {
 	}
 	a := m.Message.Agent
 	add(v.words.plain("claim.run"), a.RunID)
-	add(v.words.plain("claim.session"), a.Session)
 	add(v.words.plain("claim.runtime"), a.Runtime)
 	add(v.words.plain("claim.project"), a.Project)
 	var labels []string

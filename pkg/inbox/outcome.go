@@ -10,6 +10,9 @@ import (
 // outcome says in a sentence what became of a message, by whom and when.
 func (v *visit) outcome(m *hub.Reading) template.HTML {
 	at := v.clock.at(m.EndedAt)
+	if m.EndedBy == ma2h.ActorUndeliverable {
+		return v.words.html("outcome.undeliverable", at)
+	}
 	by := v.who(m.EndedBy)
 	switch m.Status {
 	case ma2h.StatusAnswered:
@@ -48,7 +51,7 @@ func (v *visit) expired(m *hub.Reading, at template.HTML) template.HTML {
 // verdict is outcome in a few words: what, and by whom where that was not the visitor.
 func (v *visit) verdict(m *hub.Reading) template.HTML {
 	what := v.what(m)
-	if m.Status == ma2h.StatusExpired || m.EndedBy == v.caller.Actor() {
+	if m.Status == ma2h.StatusExpired || m.EndedBy == v.caller.Actor() || m.EndedBy == ma2h.ActorUndeliverable {
 		return what
 	}
 	return v.words.html("verdict.by", what, v.who(m.EndedBy))
@@ -56,7 +59,7 @@ func (v *visit) verdict(m *hub.Reading) template.HTML {
 
 // verdictOfAll is verdict with whom in any case.
 func (v *visit) verdictOfAll(m *hub.Reading) template.HTML {
-	if m.Status == ma2h.StatusExpired {
+	if m.Status == ma2h.StatusExpired || m.EndedBy == ma2h.ActorUndeliverable {
 		return v.what(m)
 	}
 	return v.words.html("verdict.by", v.what(m), v.who(m.EndedBy))
@@ -65,6 +68,8 @@ func (v *visit) verdictOfAll(m *hub.Reading) template.HTML {
 func (v *visit) what(m *hub.Reading) template.HTML {
 	label, mode := v.defaultOf(m)
 	switch expired := m.Status == ma2h.StatusExpired; {
+	case m.EndedBy == ma2h.ActorUndeliverable:
+		return v.words.html("verdict.undeliverable")
 	case m.Status == ma2h.StatusAnswered && m.Message.Request.Mode == ma2h.ModeInput:
 		return v.words.html("verdict.form")
 	case m.Status == ma2h.StatusAnswered:

@@ -59,7 +59,7 @@ func parsePages(words catalogue, c Config) map[string]*template.Template {
 	}
 	pages := map[string]*template.Template{}
 	for _, name := range []string{
-		"list", "message", "history", "agents", "agent", "token", "revoke", "stop", "thread", "told", "settings", "signin", "plain", "join", "people", "keys",
+		"list", "message", "history", "agents", "agent", "token", "revoke", "stop", "thread", "told", "mail", "settings", "signin", "plain", "join", "people", "keys",
 	} {
 		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,
 			"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html", "templates/snippet.html",

@@ -15,6 +15,7 @@ type settingsView struct {
 	Role     template.HTML
 	Defaults template.HTML // who may answer what lists nobody, or empty
 	Choices  []resolverPick
+	Mail     bool // agents may write to each other
 
 	Password passwordView
 	Sessions []sessionRow
@@ -59,6 +60,7 @@ func settingsRoutes() []route {
 	return []route{
 		{http.MethodGet, "/settings", (*visit).settings, false},
 		{http.MethodPost, "/settings/default-resolvers", (*visit).setDefaultResolvers, false},
+		{http.MethodPost, "/settings/inter-agent", (*visit).setInterAgent, false},
 		{http.MethodPost, "/settings/password", (*visit).setPassword, false},
 		{http.MethodPost, "/settings/sessions/{id}/end", (*visit).endSession, false},
 		{http.MethodPost, "/settings/sign-out-everywhere", (*visit).signOutEverywhere, false},
@@ -74,6 +76,7 @@ func (v *visit) settings() error {
 // showSettings shows the page, with what change makes of it.
 func (v *visit) showSettings(status int, change func(*settingsView)) error {
 	view := settingsView{Person: clean(v.caller.Person.ID), Role: v.words.html("role.member")}
+	view.Mail = v.caller.Account.InterAgent
 	view.Founder = v.caller.Account.Owner == v.caller.Actor()
 	if v.caller.Owns() {
 		view.Role = v.words.html("role.owner")

@@ -15,6 +15,9 @@ type event struct {
 
 // events is the story of a message: asked, seen, ended, delivered, acknowledged, and the pushes between.
 func (v *visit) events(m *hub.Reading) []event {
+	if m.Mailbox != nil {
+		return v.mailStory(m)
+	}
 	if m.Type == ma2h.TypeNotify {
 		return nil // nothing more will happen to it
 	}

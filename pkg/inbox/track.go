@@ -37,22 +37,22 @@ func (v *visit) ago(s string) template.HTML {
 	return v.clock.ago(t)
 }
 
-// mailEvents are what has happened to mail since it was sent, and what is still to come.
-func (v *visit) mailEvents(m *ma2h.Mailbox, ended time.Time) []event {
+// mailEvents are what has happened to mail since it was sent to somebody, and what is still to come.
+func (v *visit) mailEvents(to template.HTML, m *ma2h.Mailbox, ended time.Time) []event {
 	var out []event
 	if m.DeliveredAt != "" {
-		out = append(out, v.said("event.fetched", v.at(m.DeliveredAt)))
+		out = append(out, v.said("event.fetched", to, v.at(m.DeliveredAt)))
 	}
 	switch m.State {
 	case ma2h.TrackQueued:
-		return append(out, v.still("todo", "event.todo.fetched"), v.still("todo", "event.todo.acknowledged"))
+		return append(out, v.still("todo", "event.todo.fetched", to), v.still("todo", "event.todo.acknowledged", to))
 	case ma2h.TrackDelivered:
-		return append(out, v.still("todo", "event.todo.acknowledged"))
+		return append(out, v.still("todo", "event.todo.acknowledged", to))
 	case ma2h.TrackAcknowledged:
 		if m.Ack != nil && m.Ack.Note != "" {
-			return append(out, v.said("event.acknowledged.note", v.clock.at(ended), clean(m.Ack.Note).short(300)))
+			return append(out, v.said("event.acked.note", to, v.clock.at(ended), clean(m.Ack.Note).short(300)))
 		}
-		return append(out, v.said("event.acknowledged", v.clock.at(ended)))
+		return append(out, v.said("event.acked", to, v.clock.at(ended)))
 	case ma2h.TrackBounced:
 		if m.Prior == ma2h.TrackDelivered {
 			return append(out, v.still("missed", "event.bounced.fetched", v.clock.at(ended)))

@@ -110,7 +110,7 @@ func (h *household) fill(route string) (path string, known bool) {
 func everything(h household) url.Values {
 	return url.Values{
 		"do": {"option:0"}, "name": {"x-name"}, "role": {"member"}, "choose": {"1"}, "who": {h.owner.Actor()}, "new": {"short"},
-		"reason": {"x-reason"}, "title": {"x-title"}, "host": {"agent.example"}, "proof": {"person"}, "ref": {"x"}, "id": {"x-bot"}, "value": {"x"}, "comment": {"x"},
+		"reason": {"x-reason"}, "title": {"x-title"}, "may": {"none"}, "host": {"agent.example"}, "proof": {"person"}, "ref": {"x"}, "id": {"x-bot"}, "value": {"x"}, "comment": {"x"},
 	}
 }
 
@@ -258,7 +258,7 @@ func (s *server) intact(h household) {
 var governing = []string{"/agents/{ref}/stop", "/agents/{ref}/lift", "/agents/{ref}/sessions/{session}/close", "/agents/{ref}/told"}
 
 // owners are the deeds that members may not do; what begins with one of these, but for the first two, included.
-var owners = []string{"/inbox", "/inbox/{id}/send-again", "/agents", "/people/", "/settings/default-resolvers"}
+var owners = []string{"/inbox", "/inbox/{id}/send-again", "/agents", "/people/", "/settings/default-resolvers", "/settings/inter-agent"}
 
 // members are those that they may.
 var members = []string{"/inbox/{id}", "/settings/password", "/settings/sessions/", "/settings/tokens", "/join/", "/signin"}

@@ -49,6 +49,30 @@ func (s *server) sampleThread() string {
 	return path + "/told"
 }
 
+// sampleMail lets sample agents write to each other, and returns the ids of what they asked: answered and bounced.
+func (s *server) sampleMail() (ids []string) {
+	s.t.Helper()
+	s.owner.call(endpoint.SettingsPut, doc{"inter_agent_enabled": true}).is(http.StatusNoContent)
+	bot, planner := s.sampleAgent("deploybot/dev-team"), s.sampleAgent("planner")
+	opens := func(c *caller, label string) string {
+		return c.call(endpoint.SessionAdd, doc{"label": label}).is(http.StatusCreated).str("/session/id")
+	}
+	mine, theirs := opens(bot, "night build"), opens(planner, "plans")
+	over := opens(bot, "bench")
+	asks := func(title, to string) {
+		ids = append(ids, planner.accepted(s.ask(set("/title", title), set("/to", to), set("/agent/session", theirs), lasting,
+			set("/request", doc{"mode": "confirm"}))))
+	}
+	asks("May I plan a deploy for Friday?", bot.actor)
+	asks("Is the bench free at nine?", bot.actor+"#"+over)
+	bot.call(endpoint.SessionClose, nil, over).is(http.StatusOK)
+	bot.get("/v1/inbox?session=" + mine).is(http.StatusOK)
+	bot.resolve(ids[0], doc{"resolution": "answered", "value": "deny", "comment": "Friday is blocked."})
+	bot.call(endpoint.InboxAck, doc{"ids": ids[:1], "note": "Friday is blocked."}).is(http.StatusOK)
+	asks("Monday, then?", bot.actor)
+	return ids
+}
+
 // stopScenes are the stop of an agent, the close of a session, and what is left.
 func stopScenes() []scene {
 	return []scene{
@@ -65,6 +89,26 @@ func stopScenes() []scene {
 			path := s.sampleThread()
 			links := regexp.MustCompile(path+"/dir_[0-9a-z]+").FindAllString(string(s.signedIn().page(path).body), -1)
 			return links[1]
+		}},
+		{name: "mail", route: "/mail", set: func(s *server) string {
+			s.sampleMail()
+			return "/mail"
+		}},
+		{name: "mail-none", route: "/mail", set: func(*server) string { return "/mail" }},
+		{name: "agent-mail", route: "/agents/{ref}/mail", set: func(s *server) string {
+			s.sampleMail()
+			return s.sampleAgentPath(s.signedIn(), "planner") + "/mail"
+		}},
+		{name: "message-mail", route: "/inbox/{id}", set: func(s *server) string { return "/inbox/" + s.sampleMail()[0] }},
+		{name: "message-mail-bounced", route: "/inbox/{id}", set: func(s *server) string { return "/inbox/" + s.sampleMail()[1] }},
+		{name: "agent-senders", route: "/agents/{ref}", set: func(s *server) string {
+			s.sampleMail()
+			path := s.sampleAgentPath(s.signedIn(), "deploybot/dev-team")
+			s.signedIn().post(path+"/senders", url.Values{"may": {"some"}, "sender": {"planner", "nightly-builder"}}).is(http.StatusSeeOther)
+			return path
+		}, act: func(w *window) {
+			w.click("details.add summary")
+			w.see("the list is open", `document.querySelector('details.add[open]')`)
 		}},
 		{name: "agent-stop", route: "/agents/{ref}/stop", set: func(s *server) string {
 			_, path, _ := s.sampleRuns()

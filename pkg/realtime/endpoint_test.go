@@ -50,6 +50,7 @@ func TestEveryEndpointDoesWhatItIsFor(t *testing.T) {
 			s.t.Errorf("the link is %s, want one of %s", link, s.url)
 		}
 		s.owner.call(endpoint.SettingsPut, doc{"default_resolvers": []string{}}).is(http.StatusNoContent)
+		s.owner.call(endpoint.SettingsRead, nil).is(http.StatusOK).shows("/default_resolvers", []any{})
 
 		name := unique("grace")
 		made = s.owner.call(endpoint.PersonInvite, doc{"name": name, "role": "member"}).is(http.StatusCreated)
