@@ -1,6 +1,7 @@
 package awshub_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -31,6 +33,19 @@ func (d *drive) submit() {
 	send(addressed("to", "agent:other", ""), http.StatusAccepted)
 	send(addressed("to a session", "agent:other#"+d.session(other, 0), ""), http.StatusAccepted)
 	send(addressed("to nobody", "agent:nobody", ""), http.StatusUnprocessableEntity)
+	d.limited(f)
+}
+
+// limited writes to the other until the hub has enough of it.
+func (d *drive) limited(f lambda.Handler) {
+	d.t.Helper()
+	for i := range 2 * hub.DefaultSettings().PairPerMinute {
+		r := d.send(f, "POST", "/v1/messages", d.bot, addressed(fmt.Sprint("too many ", i), "agent:other", ""))
+		if r.status == http.StatusTooManyRequests {
+			return
+		}
+	}
+	d.t.Error("no message was one too many")
 }
 
 // states drives a function with messages in every state.

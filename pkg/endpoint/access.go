@@ -67,6 +67,7 @@ const (
 	kindDeed      = "deed"
 	kindDirective = "directive" // both records of one
 	kindKey       = "key"
+	kindLimited   = "limited"
 	kindLive      = "live"
 	kindLogin     = "login"
 	kindPassword  = "password"
@@ -84,7 +85,7 @@ func PartOf(kind string) string {
 	switch kind {
 	case kindAccount:
 		return "a#"
-	case kindAgent, kindLive, kindSeen:
+	case kindAgent, kindLimited, kindLive, kindSeen:
 		return "g#"
 	case kindContent, kindState:
 		return "m#"

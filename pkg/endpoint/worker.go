@@ -40,13 +40,13 @@ func Workers() []Function {
 		List: kinds(kindRow), Erase: kinds(kindSession), Forgets: true, Indexes: []Index{{IndexDue, kinds("due#")}},
 	})
 	pages := settling().and(settlingDirectives()).and(bouncing()).and(Access{
-		Get:   kinds(kindAccount, kindAgent, kindLogin, kindPassword, kindPerson, kindSeen, kindTries),
+		Get:   kinds(kindAccount, kindAgent, kindLimited, kindLogin, kindPassword, kindPerson, kindSeen, kindTries),
 		List:  kinds(kindKey, kindLogin),
 		Put:   kinds(kindAccount, kindAgent, kindDeed, kindLogin, kindPassword, kindPerson, kindTries),
 		Erase: kinds(kindLogin, kindPassword),
 		Check: kinds(kindAccount, kindLogin, kindPerson),
 		Indexes: []Index{
-			{IndexFirst, kinds("agent#", "done#", "invite#", "mail#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#", "mail#", "sess#")},
+			{IndexFirst, kinds("agent#", "done#", "invite#", "limit#", "mail#", "open#", "person#", "told#")}, {IndexSecond, kinds("done#", "mail#", "sess#")},
 		},
 		Unwraps: true,
 	})

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/lifecycle"
@@ -40,25 +39,12 @@ func (h *Hub) sendsTo(ctx context.Context, c *Caller, to string, now time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	return d, h.limitPair(c, d)
+	return d, h.limitPair(ctx, c, d)
 }
 
 // sees says whether a caller may know of the sessions of an agent: people may, and an agent always of its own (spec §16.4).
 func (h *Hub) sees(c *Caller, agentRef string) bool {
 	return c.Agent == nil || h.Settings.AgentListVisibility || c.Agent.Ref == agentRef
-}
-
-// limitPair bounds what one agent sends another, so that two cannot write to each other for ever.
-func (h *Hub) limitPair(c *Caller, d *addressee) error {
-	limit := h.Settings.PairPerMinute
-	wait, ok := h.limiter.take(c.Agent.Ref+">"+d.agent.Ref, limit, h.Now())
-	if ok {
-		return nil
-	}
-	return &ma2h.Error{
-		Code: ma2h.CodeRateLimited, Field: "/to", RetryAfter: wait,
-		Message: fmt.Sprintf("More than %d messages a minute to this agent, or too many at once; wait as long as Retry-After says.", limit),
-	}
 }
 
 // reachability is what the ack of an addressed message says of its destination (spec §8.1, §15.1). A sender who may not know

@@ -143,6 +143,8 @@ func (i *Inspection) look(ctx context.Context, r record.Record) error {
 		return i.reads(r, &Seen{})
 	case KindSession:
 		return i.session(r)
+	case KindLimited:
+		return i.limited(r)
 	case KindRow:
 		return i.row(r)
 	case KindDeed:

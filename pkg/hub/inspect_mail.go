@@ -37,3 +37,16 @@ func (i *Inspection) row(r record.Record) error {
 	delete(i.mail, r.Key)
 	return nil
 }
+
+// limited holds what is kept of a pair's limit to its key.
+func (i *Inspection) limited(r record.Record) error {
+	var p PairLimit
+	if err := i.reads(r, &p); err != nil {
+		return err
+	}
+	i.lies(r, limitedKey(p.FromRef, p.ToRef))
+	if !i.agents[p.FromRef] {
+		i.flaw(AspectReferences, r.Key, "the agent that was limited is not there")
+	}
+	return nil
+}

@@ -17,6 +17,7 @@ type usage struct {
 	filledAt  time.Time
 	open      int // as last counted, and what was accepted since
 	countedAt time.Time
+	notedAt   time.Time // when a refusal was last noted for people
 }
 
 // depthFreshness is how long a count of open messages is trusted.
@@ -61,6 +62,18 @@ func (l *limiter) take(agent string, perMinute int, now time.Time) (wait time.Du
 	}
 	u.tokens--
 	return 0, true
+}
+
+// notes says whether a refusal is to be noted now: this process has not noted one of these within a minute.
+func (l *limiter) notes(agent string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(agent)
+	if !u.notedAt.IsZero() && now.Sub(u.notedAt).Abs() < limitedApart {
+		return false
+	}
+	u.notedAt = now
+	return true
 }
 
 // depth returns the known count of an agent's open messages, and whether it is fresh.

@@ -35,6 +35,7 @@ type agentView struct {
 	*attendanceView
 	Told    []toldRow // the latest
 	Senders *sendersView
+	Limited []template.HTML // which pairs with this agent were limited lately, and why
 	Age     age
 }
 
@@ -102,6 +103,9 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 	}
 	for _, t := range thread.Rows {
 		view.Told = append(view.Told, v.toldRow(&t))
+	}
+	if view.Limited, err = v.limited(a.ID); err != nil {
+		return err
 	}
 	if view.Senders, err = v.senders(a); err != nil {
 		return err

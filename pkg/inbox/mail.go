@@ -24,7 +24,8 @@ const maxMail = 25
 type mailView struct {
 	Ref      string // of the agent whose mail it is, or empty for the account's
 	ID       theirs
-	On       bool // agents may write to each other
+	On       bool            // agents may write to each other
+	Limited  []template.HTML // which pairs of agents were limited lately, and why
 	Rows     []mailRow
 	Next     string        // where what came before these stands, or empty
 	First    string        // where the latest stand, of an earlier part
@@ -58,6 +59,9 @@ func (v *visit) showMail(at string, view *mailView, agentID string) error {
 	if err != nil {
 		return err
 	}
+	if view.Limited, err = v.limited(agentID); err != nil {
+		return err
+	}
 	view.On = v.caller.Account.InterAgent
 	for _, m := range page.Rows {
 		view.Rows = append(view.Rows, v.mailRow(m))
@@ -77,6 +81,19 @@ func (v *visit) showMail(at string, view *mailView, agentID string) error {
 	p.Live = v.liveAt(here)
 	v.render(http.StatusOK, "mail", p)
 	return nil
+}
+
+// maxLimited is how many pairs that were limited a page shows.
+const maxLimited = 20
+
+// limited says which pairs of agents were limited lately, and why: of one agent, or of the account.
+func (v *visit) limited(agentID string) ([]template.HTML, error) {
+	list, err := v.hub.Limited(v.r.Context(), v.caller, agentID)
+	var out []template.HTML
+	for _, p := range list[:min(len(list), maxLimited)] {
+		out = append(out, v.words.html("limited.pair", clean(p.From), clean(p.To), p.PerMinute, v.clock.ago(p.At)))
+	}
+	return out, err
 }
 
 func (v *visit) mailRow(m *hub.Reading) mailRow {

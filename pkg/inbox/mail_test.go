@@ -197,3 +197,54 @@ func TestOwnersDecideWhoWritesToWhom(t *testing.T) {
 	r.post("/settings", "/settings/inter-agent", url.Values{"on": {"0"}}).is(http.StatusSeeOther)
 	r.get("/settings").says("They may not write to each other.")
 }
+
+// floods writes from one agent to another until the hub refuses it.
+func (r *rig) floods(h *hub.Hub, from *hub.Caller, to string) {
+	r.t.Helper()
+	for i := range 100 {
+		e, invalid := ma2h.ReadMessage([]byte(fmt.Sprintf(`{"ma2h_version":"0.6","created_at":"2026-03-04T14:20:00Z","type":"notify",`+
+			`"title":"Flood %d","agent":{"id":%q,"run_id":"r"},"to":"agent:%s"}`, i, from.Agent.ID, to)))
+		if invalid != nil {
+			r.t.Fatal(invalid)
+		}
+		_, err := h.Submit(r.t.Context(), from, e)
+		if e := ma2h.AsError(err); e != nil && e.Code == ma2h.CodeRateLimited {
+			return
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.t.Fatal("a hundred messages were none too many")
+}
+
+func TestPeopleSeeWhichPairWasLimited(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	r.hub.Settings.PairPerMinute = 60
+	planner := r.allowMail()
+	r.newAgent("spy")
+	pages := []string{"/mail", "/agents/" + r.agentRef("planner"), "/agents/" + r.agentRef("deploybot/dev-team"), "/agents/" + r.agentRef("planner") + "/mail"}
+	shows := func(ago string) {
+		t.Helper()
+		for _, path := range pages {
+			r.get(path).says("Too much mail", "planner to deploybot/dev-team: more than 60 messages a minute, or too many at once. Last refused "+ago+".")
+		}
+	}
+	r.get("/mail").lacks("Too much mail")
+	r.floods(r.hub, planner, "deploybot/dev-team")
+	shows("just now")
+	r.get("/agents/" + r.agentRef("spy")).lacks("Too much mail")
+
+	r.pass(30 * time.Second)
+	r.floods(r.hub, planner, "deploybot/dev-team")
+	again := hub.New(r.hub.Store, r.hub.Keys, still{}, still{}, still{}, r.hub.Settings) // another process
+	again.Now = r.hub.Now
+	r.floods(again, planner, "deploybot/dev-team")
+	shows("30 s ago") // noted once a minute, whoever refuses it
+	r.pass(31 * time.Second)
+	r.floods(r.hub, planner, "deploybot/dev-team")
+	shows("just now")
+	r.pass(8 * 24 * time.Hour)
+	r.get("/mail").lacks("Too much mail")
+}

@@ -1,6 +1,7 @@
 package localhub_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -115,6 +116,25 @@ func TestBudget_OfWhatPeopleLookAt(t *testing.T) {
 					s.t.Error(err)
 				}
 			}), o.want)
+		}
+	})
+}
+
+// TestBudget_OfAPairThatIsLimited: to be refused costs the store one note a minute, however often it happens.
+func TestBudget_OfAPairThatIsLimited(t *testing.T) {
+	counting(t, 0, func(s *server, c *counted) {
+		bot, alice := s.agent("bot").Token, s.person("alice")
+		s.agent("helper")
+		s.send("PUT", "/v1/settings", alice, doc{"inter_agent_enabled": true}, http.StatusNoContent)
+		submit := func(i int, want int) func() {
+			return func() { s.send("POST", "/v1/messages", bot, mailFor(fmt.Sprint(i), "agent:helper", ""), want) }
+		}
+		for i := range 20 { // a burst
+			submit(i, http.StatusAccepted)()
+		}
+		same(s.t, "the cost of the first refusal", c.spent(submit(20, http.StatusTooManyRequests)), cost{2, 1})
+		for i := range 3 {
+			same(s.t, "the cost of another", c.spent(submit(21+i, http.StatusTooManyRequests)), cost{1, 0})
 		}
 	})
 }

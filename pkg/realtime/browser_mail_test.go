@@ -94,6 +94,16 @@ func stopScenes() []scene {
 			s.sampleMail()
 			return "/mail"
 		}},
+		{name: "mail-limited", route: "/mail", set: func(s *server) string {
+			s.sampleMail()
+			planner, spare := s.sampleAgent("crm-clerk"), s.sampleAgent("bookkeeper")
+			for range 40 {
+				if a := planner.submit(s.notify(set("/to", spare.actor), set("/title", "And you?"))); a.status == http.StatusTooManyRequests {
+					break
+				}
+			}
+			return "/mail"
+		}},
 		{name: "mail-none", route: "/mail", set: func(*server) string { return "/mail" }},
 		{name: "agent-mail", route: "/agents/{ref}/mail", set: func(s *server) string {
 			s.sampleMail()
