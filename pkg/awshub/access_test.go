@@ -128,7 +128,7 @@ type attributes map[string]struct{ S string }
 func (a attributes) kind() string {
 	part, sort := a["pk"].S, a["sk"].S
 	for kind, beginning := range map[string]string{
-		"account": "account", "agent": "agent", "content": "content", "deed": "", "directive": "", "key": "", "live": "live",
+		"account": "account", "agent": "agent", "content": "content", "deed": "", "directive": "", "key": "", "limited": "limited#", "live": "live",
 		"login": "login#", "password": "password", "person": "person", "row": "", "seen": "seen", "session": "session",
 		"state": "state", "tries": "tries",
 	} {
