@@ -160,7 +160,7 @@ func (d *drive) inbox() {
 	stranded, _ := d.stranded("stranded")
 	runs, left := d.waitedFor(), d.left()
 	d.forgotten()
-	d.quiet.limited(d.quiet.function(endpoint.Submit))
+	d.limited(d.quiet.function(endpoint.Submit))
 	other := "/agents/" + d.hub.AgentRef(d.owner.Account.Ref, "other")
 	answer := url.Values{"do": {"option:0"}}
 	_, joining, _ := strings.Cut(d.invited("carol").URL, "/join/")
