@@ -33,27 +33,11 @@ func (h *Hub) Thread(ctx context.Context, c *Caller, agentID, cursor string, lim
 	}
 	ref := h.AgentRef(c.Account.Ref, agentID)
 	w := walk{hub: h, lists: []*walked{{place: 2, name: mailTag + ref, after: after}}, size: limit + 1, at: after}
-	thread, ids := &Thread{}, []string{}
-	for {
-		last := w.at
-		s, err := w.next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if s == nil {
-			if !w.over() {
-				thread.Next = cursorOf(w.at)
-			}
-			break
-		}
-		if len(ids) == limit {
-			thread.Next = cursorOf(last)
-			break
-		}
-		if s.Account == c.Account.Ref {
-			ids = append(ids, s.ID)
-		}
+	ids, next, err := w.toldIDs(ctx, c, limit)
+	if err != nil {
+		return nil, err
 	}
+	thread := &Thread{Next: next}
 	letters, err := h.lettersAt(ctx, ids, h.now())
 	if err != nil {
 		return nil, err
@@ -66,6 +50,26 @@ func (h *Hub) Thread(ctx context.Context, c *Caller, agentID, cursor string, lim
 		thread.Rows = append(thread.Rows, *told)
 	}
 	return thread, nil
+}
+
+// toldIDs are the ids of the directives of a part, and where the next one begins.
+func (w *walk) toldIDs(ctx context.Context, c *Caller, limit int) (ids []string, next string, _ error) {
+	for {
+		last := w.at
+		s, err := w.next(ctx)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case s == nil && w.over():
+			return ids, "", nil
+		case s == nil:
+			return ids, cursorOf(w.at), nil
+		case len(ids) == limit:
+			return ids, cursorOf(last), nil
+		case s.Account == c.Account.Ref:
+			ids = append(ids, s.ID)
+		}
+	}
 }
 
 // ToldAt returns one directive as it stands in the thread of its agent, to people of the account. Any other is unknown.

@@ -94,6 +94,21 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 	for _, s := range a.Secrets {
 		view.Secrets = append(view.Secrets, v.secretRow(s))
 	}
+	if err := v.fillAgent(view, a); err != nil {
+		return err
+	}
+	change(view)
+	at := "/agents/" + view.Ref
+	view.Age = v.age(at)
+	p := v.page("agent", string(view.ID.short(60)), view)
+	p.Live = v.liveAt(at)
+	p.Notice = v.agentNotice()
+	v.render(status, "agent", p)
+	return nil
+}
+
+// fillAgent adds what is read of an agent beside its own record.
+func (v *visit) fillAgent(view *agentView, a *hub.AgentDetail) (err error) {
 	if view.attendanceView, err = v.attendance(a.ID); err != nil {
 		return err
 	}
@@ -110,17 +125,7 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 	if view.Senders, err = v.senders(a); err != nil {
 		return err
 	}
-	if err := v.agentMessages(view, a.ID); err != nil {
-		return err
-	}
-	change(view)
-	at := "/agents/" + view.Ref
-	view.Age = v.age(at)
-	p := v.page("agent", string(view.ID.short(60)), view)
-	p.Live = v.liveAt(at)
-	p.Notice = v.agentNotice()
-	v.render(status, "agent", p)
-	return nil
+	return v.agentMessages(view, a.ID)
 }
 
 // agentNotice says what has just been done.

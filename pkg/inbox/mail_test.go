@@ -175,7 +175,7 @@ func TestOwnersDecideWhoWritesToWhom(t *testing.T) {
 		}
 	}
 	refused("Two")
-	r.post("/settings", at+"/senders", url.Values{"may": {"some"}, "sender": {"planner", "gone", "‮x"}}).is(http.StatusSeeOther)
+	r.post("/settings", at+"/senders", url.Values{"may": {"some"}, "sender": {"planner", "gone", "\u202ex"}}).is(http.StatusSeeOther)
 	p = r.get(at).says("3 agents may.", "gone nobody of the account")
 	calm(p)
 	r.writes(planner, "", "agent:deploybot/dev-team", "Three")
