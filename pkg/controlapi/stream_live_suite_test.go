@@ -32,7 +32,7 @@ func (m *mouth) listens() *listener {
 	}
 	req.Header.Set("Authorization", "Bearer "+m.token)
 	req.Header.Set(controlapi.TenantHeader, m.s.tenant)
-	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // by read
+	resp, err := here.Do(req) //nolint:bodyclose // by read
 	if err != nil {
 		m.s.t.Fatal(err)
 	}

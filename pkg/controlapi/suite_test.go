@@ -26,6 +26,10 @@ import (
 	"github.com/mash-hub/mash/pkg/sqlitestore"
 )
 
+// here is a client of its own: closing any test server ends the idle connections of the usual one, also those that another
+// test is just about to use.
+var here = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+
 // noon is when the virtual day of every test begins.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
@@ -231,7 +235,7 @@ func (s *suite) try(r request) (*answer, error) {
 			req.Header.Set(controlapi.NowHeader, strconv.FormatInt(s.now.UnixMilli(), 10))
 		}
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := here.Do(req)
 	if err != nil {
 		return nil, err
 	}

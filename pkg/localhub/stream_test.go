@@ -24,7 +24,7 @@ func pushed(t *testing.T, url, token, session string) <-chan string {
 		t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // below, at the end of the stream
+	resp, err := here.Do(req) //nolint:bodyclose // below, at the end of the stream
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("a stream = %+v, %v; want 200", resp, err)
 	}
