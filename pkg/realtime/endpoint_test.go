@@ -194,7 +194,7 @@ func TestWhereThereIsNothing(t *testing.T) {
 		for _, c := range []struct{ method, path, allow string }{
 			{http.MethodGet, "/v1/messages", "POST"}, {http.MethodDelete, "/v1/messages/msg_1", "GET, HEAD"},
 			{http.MethodPut, "/v1/messages/msg_1/resolve", "POST"}, {http.MethodPost, "/v1/me", "GET, HEAD"},
-			{http.MethodPatch, "/v1/agents", "GET, HEAD, POST"}, {http.MethodGet, "/v1/settings", "PUT"},
+			{http.MethodPatch, "/v1/agents", "GET, HEAD, POST"}, {http.MethodPatch, "/v1/settings", "GET, HEAD, PUT"},
 			{http.MethodPost, "/healthz", "GET, HEAD"}, {http.MethodPost, "/.well-known/ma2h", "GET, HEAD"},
 			{http.MethodPut, "/v1/agents/bot/rotate", "POST"}, {http.MethodPatch, "/v1/agents/no%2Fpe/rotate", "POST"},
 			{http.MethodDelete, "/v1/messages", "POST"}, {http.MethodPost, "/v1/agents/no%2Fpe", "DELETE"},
