@@ -55,6 +55,10 @@ func TestMain(m *testing.M) {
 		benchMailFifty()
 	case "mail-wake":
 		benchMailWake()
+	case "oracle-hub":
+		benchOracleHub()
+	case "oracle":
+		benchOracle()
 	case "mail-wait":
 		benchMailWait()
 	case "wake":
