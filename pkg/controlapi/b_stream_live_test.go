@@ -219,7 +219,9 @@ func TestB59_WhoNeverReadsLosesNothing(t *testing.T) {
 		for end := time.Now().Add(patience); len(all) > 0 && time.Now().Before(end); {
 			drained := sibling.send("GET", sibling.at("/v1/inbox", "wait", "1"), nil).is(http.StatusOK)
 			for _, e := range drained.at("/messages").([]any) {
-				delete(all, lookUp(e, "/message/id").(string))
+				id := lookUp(e, "/message/id").(string)
+				sibling.consume(id) // or it comes again before those behind it
+				delete(all, id)
 			}
 		}
 		same(s.t, "how much never came to a sibling", len(all), 0)
