@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,9 +151,9 @@ func TestB75_PendingBouncesSurviveARestart(t *testing.T) {
 				session := p.session()
 				ids := []string{p.asks(session, "a"), p.asks(session, "b"), p.asks(session, "c")}
 				closed := p.now
-				made := 0
+				var made atomic.Int64
 				p.hub.Store = &recordtest.Faulty{Store: p.store, Pick: func([]record.Write) recordtest.Fault {
-					if made++; made > commits {
+					if made.Add(1) > int64(commits) {
 						return recordtest.Throttled
 					}
 					return nil
