@@ -114,6 +114,9 @@ func TestBrowser_L11_OwnWordsAndDeclineFromTheList(t *testing.T) {
 				w.do(chromedp.SendKeys(chromedp.CSS(row(words)+" textarea[name=comment]"), "sorry"))
 				press(row(words) + " button[value=other]")
 				bot.ended(words, "answered").shows("/response/response/value", "tomorrow", "/response/response/comment", "sorry")
+				if !v.noScript {
+					w.seeRow(row(words) + ".gone .verdict") // which moves what is below it
+				}
 
 				w.click(row(no) + " summary")
 				w.do(chromedp.SendKeys(chromedp.CSS(row(no)+" textarea[name=comment]"), "never"))
