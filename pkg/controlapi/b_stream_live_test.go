@@ -208,12 +208,12 @@ func TestB59_WhoNeverReadsLosesNothing(t *testing.T) {
 		<-time.After(8 * time.Second) // its hold, a second for what is being written, and time for a busy machine
 		_ = dead.SetReadBuffer(8 << 20)
 		resp, err := http.ReadResponse(bufio.NewReader(dead), nil)
-		if err != nil {
-			s.t.Fatal(err)
+		if err == nil {
+			_, err = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
 		}
-		defer resp.Body.Close()
-		if n, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
-			s.t.Errorf("a stream that nobody read ends after %d bytes, %v; want it to have been cut off", n, err)
+		if !errors.Is(err, io.ErrUnexpectedEOF) { // a slow store may use up the hold before the header
+			s.t.Errorf("a stream that nobody read ends with %v; want it to have been cut off", err)
 		}
 		bot.get(own).shows("/mailbox", doc{"state": "queued"})
 		for end := time.Now().Add(patience); len(all) > 0 && time.Now().Before(end); {

@@ -23,6 +23,7 @@ type Stream struct {
 	drainer *drainer
 	stop    <-chan struct{}
 	out     Outlet
+	begun   bool
 }
 
 // Pushed is one entry on a stream.
@@ -88,9 +89,6 @@ func (s *Stream) Hold() time.Duration { return s.hub.holdOf(s.drainer.session) }
 // Settings.VisibilityTimeout as by a drain. It ends when the time is over, Stop is closed, another stream of the session is
 // opened, nobody reads it any more, or ctx is done. The errors are those of a session or a credential that is good no more.
 func (s *Stream) Run(ctx context.Context, out Outlet) error {
-	if out.Beat() != nil { // so that the reader knows at once that it is there
-		return nil
-	}
 	s.out = out
 	acked, end := s.hub.Bell.Listen(ctx, ackLane(s.drainer.session.ID))
 	defer end()
@@ -124,6 +122,12 @@ func (s *Stream) look(ctx context.Context, d *drainer) (got haul, done bool, err
 }
 
 func (s *Stream) push(entries []delivered) error {
+	if !s.begun { // so that the reader knows that it is there
+		s.begun = true
+		if s.out.Beat() != nil {
+			return errUnread
+		}
+	}
 	for _, e := range entries {
 		if s.out.Push(Pushed{e.kind, e.key, e.appendTo(nil)}) != nil {
 			return errUnread
