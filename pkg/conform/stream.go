@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -17,6 +18,7 @@ type stream struct {
 	first *answer // its status and header
 	since time.Time
 	ended chan struct{}
+	leave func() // hangs up; the hub may notice only when the hold is over
 
 	mu     sync.Mutex
 	events []event
@@ -40,8 +42,10 @@ func (m *mouth) opensStream() *stream {
 		t.fail("a stream_url (spec §8.0): %v", err)
 	}
 	at.RawQuery = url.Values{"session": {m.session}}.Encode()
-	r, err := http.NewRequestWithContext(t.ctx, http.MethodGet, at.String(), nil)
+	ctx, leave := context.WithCancel(t.ctx)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
+		leave()
 		t.fail("a stream_url (spec §8.0): %v", err)
 	}
 	for name, values := range t.home.header() {
@@ -49,9 +53,10 @@ func (m *mouth) opensStream() *stream {
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+m.token)
-	s := &stream{m: m, since: time.Now(), ended: make(chan struct{})}
+	s := &stream{m: m, since: time.Now(), ended: make(chan struct{}), leave: leave}
 	resp, err := t.http.Do(r)
 	if err != nil {
+		leave()
 		t.fail("a stream, and got the error: %v", err)
 	}
 	s.first = &answer{t: t, sent: "GET " + at.String() + " as " + m.actor, status: resp.StatusCode, header: resp.Header}
@@ -60,6 +65,7 @@ func (m *mouth) opensStream() *stream {
 	t.mu.Unlock()
 	t.running.Go(func() {
 		defer close(s.ended)
+		defer leave()
 		defer resp.Body.Close()
 		s.read(bufio.NewReader(resp.Body))
 	})
