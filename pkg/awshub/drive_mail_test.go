@@ -121,14 +121,7 @@ func (d *drive) left() string {
 func (d *drive) drain() {
 	f := d.function(endpoint.Drain)
 	d.strangers(f, endpoint.Drain, nil)
-	bot, other := d.agents()
-	session := d.session(bot, 0)
-	d.directed("agent:bot", 0)
-	d.receipt(session)
-	d.writes(other, 0, doc{
-		"ma2h_version": "0.6", "type": "notify", "title": "x", "created_at": time.Now().UTC().Format(time.RFC3339),
-		"agent": doc{"id": "other", "run_id": "r"}, "to": "agent:bot",
-	})
+	bot, session := d.mailbox()
 	d.must(f, "GET", "/v1/inbox", d.bot, nil, http.StatusOK)
 	got := d.must(f, "GET", "/v1/inbox?session="+session, d.bot, nil, http.StatusOK)
 	if list, _ := got["messages"].([]any); len(list) != 3 { // the directive is claimed
@@ -143,20 +136,27 @@ func (d *drive) drain() {
 func (d *drive) stream() {
 	f := d.function(endpoint.Stream)
 	d.strangers(f, endpoint.Stream, nil)
-	bot, other := d.agents()
-	session := d.session(bot, 0)
-	d.directed("agent:bot", 0)
-	d.receipt(session)
-	d.writes(other, 0, doc{
-		"ma2h_version": "0.6", "type": "notify", "title": "x", "created_at": time.Now().UTC().Format(time.RFC3339),
-		"agent": doc{"id": "other", "run_id": "r"}, "to": "agent:bot",
-	})
+	bot, session := d.mailbox()
 	d.rings("q-d-" + bot.Agent.Ref)
 	r := d.send(f, "GET", "/v1/inbox/stream?session="+session, d.bot, nil)
 	if n := strings.Count(r.body, "\ndata: "); r.status != http.StatusOK || n != 4 {
 		d.t.Errorf("a stream = %d %s, want a directive, a message, a response and a receipt", r.status, r.body)
 	}
 	d.must(f, "GET", "/v1/inbox/stream?session="+d.session(bot, time.Hour), d.bot, nil, http.StatusGone)
+}
+
+// mailbox is bot with a session, in whose mailbox is an entry of each kind.
+func (d *drive) mailbox() (bot *hub.Caller, session string) {
+	d.t.Helper()
+	bot, other := d.agents()
+	session = d.session(bot, 0)
+	d.directed("agent:bot", 0)
+	d.receipt(session)
+	d.writes(other, 0, doc{
+		"ma2h_version": "0.6", "type": "notify", "title": "x", "created_at": time.Now().UTC().Format(time.RFC3339),
+		"agent": doc{"id": "other", "run_id": "r"}, "to": "agent:bot",
+	})
+	return bot, session
 }
 
 // rings makes a queue with several rings, of which one is kept.

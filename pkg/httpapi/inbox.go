@@ -11,6 +11,7 @@ import (
 	"github.com/mash-hub/mash/pkg/auth"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/record"
 )
 
 // drain hands an agent what waits in its mailbox (spec §8.7).
@@ -44,12 +45,7 @@ func (s *Server) drain(c *call) (any, error) {
 
 // inboxAck consumes entries of an agent's mailbox (spec §8.7, §14.3).
 func (s *Server) inboxAck(c *call) (any, error) {
-	q, err := query(c.r)
-	if err != nil {
-		return nil, err
-	}
-	session := presented(q)
-	caller, err := s.caller(c, c.hub.SessionKeys(session)...)
+	caller, session, err := s.underSession(c)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +54,18 @@ func (s *Server) inboxAck(c *call) (any, error) {
 		return nil, invalid
 	}
 	return c.hub.AckMail(c.r.Context(), caller, session, body)
+}
+
+// underSession is who calls, and the session that the query presents, empty for none. What is to be looked at of it is read
+// with the credential, as are more keys.
+func (s *Server) underSession(c *call, more ...record.Key) (*hub.Caller, string, error) {
+	q, err := query(c.r)
+	if err != nil {
+		return nil, "", err
+	}
+	session := presented(q)
+	caller, err := s.caller(c, append(more, c.hub.SessionKeys(session)...)...)
+	return caller, session, err
 }
 
 // query reads the query of a request. One that is malformed is not read in part: what went missing may be a bound.

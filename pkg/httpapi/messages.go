@@ -113,12 +113,7 @@ func (s *Server) cancel(c *call) (any, error) {
 // resolve answers a message (spec §8.8).
 func (s *Server) resolve(c *call) (any, error) {
 	id := c.r.PathValue("id")
-	q, err := query(c.r)
-	if err != nil {
-		return nil, err
-	}
-	session := presented(q)
-	caller, err := s.caller(c, append(c.hub.MessageKeys(id), c.hub.SessionKeys(session)...)...)
+	caller, session, err := s.underSession(c, c.hub.MessageKeys(id)...)
 	if err != nil {
 		return nil, err
 	}

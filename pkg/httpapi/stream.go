@@ -12,12 +12,7 @@ import (
 // stream pushes to an agent what comes into the mailbox of its session (spec §8.7.2). What is wrong before anything was
 // pushed is answered as anywhere else; later there is only an end.
 func (s *Server) stream(c *call) (any, error) {
-	q, err := query(c.r)
-	if err != nil {
-		return nil, err
-	}
-	session := presented(q)
-	caller, err := s.caller(c, c.hub.SessionKeys(session)...)
+	caller, session, err := s.underSession(c)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (h *Hub) mayHold(d *drainer, wait time.Duration) time.Duration {
 	return wait
 }
 
-// awaitMail holds until there is an entry, or wait is over, when it looks once more.
+// awaitMail holds until there is an entry, or wait is over.
 func (h *Hub) awaitMail(
 	ctx context.Context, c *Caller, d *drainer, o DrainOptions, most int, wait time.Duration,
 ) ([]byte, error) {
@@ -112,12 +112,7 @@ func (h *Hub) awaitMail(
 			return got, len(got.entries) > 0, err
 		},
 	}
-	over, err := h.keep(ctx, w, d)
-	if err == nil && over {
-		if d, err = w.again(ctx); err == nil {
-			_, _, err = w.look(ctx, d)
-		}
-	}
+	err := h.keep(ctx, w, d)
 	return drained(got.entries), err
 }
 

@@ -48,9 +48,9 @@ type until struct {
 // Deadline implements context.Context.
 func (u until) Deadline() (time.Time, bool) { return u.end, true }
 
-// keep looks at once, whenever a lane rings and whenever a claim that it saw lapses, until look says that it is done, or the
-// time is over. It listens before it looks, so that no ring falls between.
-func (h *Hub) keep(ctx context.Context, w *watch, d *drainer) (over bool, _ error) {
+// keep looks at once, whenever a lane rings and whenever a claim that it saw lapses, until look says that it is done, and once
+// more when the time is over, since a ring may have gone astray. It listens before it looks, so that none falls between.
+func (h *Hub) keep(ctx context.Context, w *watch, d *drainer) error {
 	rung, stop := h.Bell.Listen(until{ctx, time.Now().Add(w.hold)}, d.lanes()...)
 	defer stop()
 	end := time.NewTimer(w.hold)
@@ -61,16 +61,16 @@ func (h *Hub) keep(ctx context.Context, w *watch, d *drainer) (over bool, _ erro
 		defer beats.Stop()
 		w.beats = beats.C
 	}
-	for {
+	for over := false; ; {
 		got, done, err := w.look(ctx, d)
-		if err != nil || done {
-			return false, err
+		if err != nil || done || over {
+			return err
 		}
-		if over, err := w.wait(ctx, got.lapse(h.Now(), w.hold), got.full); over || err != nil {
-			return over, err
+		if over, err = w.wait(ctx, got.lapse(h.Now(), w.hold), got.full); err != nil {
+			return err
 		}
 		if d, err = w.again(ctx); err != nil {
-			return false, err
+			return err
 		}
 	}
 }

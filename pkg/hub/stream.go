@@ -93,13 +93,7 @@ func (s *Stream) Run(ctx context.Context, out Outlet) error {
 	acked, end := s.hub.Bell.Listen(ctx, ackLane(s.drainer.session.ID))
 	defer end()
 	w := &watch{hold: s.Hold(), stop: s.stop, look: s.look, again: s.again, beat: out.Beat, acked: acked}
-	over, err := s.hub.keep(ctx, w, s.drainer)
-	if err == nil && over { // once more at the end, as a drain does: a ring may have gone astray
-		var d *drainer
-		if d, err = s.again(ctx); err == nil {
-			_, _, err = s.look(ctx, d)
-		}
-	}
+	err := s.hub.keep(ctx, w, s.drainer)
 	if errors.Is(err, errUnread) || errors.Is(err, errElsewhere) {
 		return nil
 	}

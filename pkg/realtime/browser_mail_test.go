@@ -73,13 +73,9 @@ func (s *server) sampleMail() (ids []string) {
 	return ids
 }
 
-// stopScenes are the stop of an agent, the close of a session, and what is left.
-func stopScenes() []scene {
+// mailScenes are what people told an agent, and what agents wrote to each other.
+func mailScenes() []scene {
 	return []scene{
-		{name: "agent-runs", route: "/agents/{ref}", set: func(s *server) string {
-			_, path, _ := s.sampleRuns()
-			return path
-		}},
 		{name: "agent-told", route: "/agents/{ref}/told", set: (*server).sampleThread},
 		{name: "agent-told-nothing", route: "/agents/{ref}/told", set: func(s *server) string {
 			s.sampleAgent("planner")
@@ -119,6 +115,16 @@ func stopScenes() []scene {
 		}, act: func(w *window) {
 			w.click("details.add summary")
 			w.see("the list is open", `document.querySelector('details.add[open]')`)
+		}},
+	}
+}
+
+// stopScenes are the stop of an agent, the close of a session, and what is left.
+func stopScenes() []scene {
+	return []scene{
+		{name: "agent-runs", route: "/agents/{ref}", set: func(s *server) string {
+			_, path, _ := s.sampleRuns()
+			return path
 		}},
 		{name: "agent-stop", route: "/agents/{ref}/stop", set: func(s *server) string {
 			_, path, _ := s.sampleRuns()

@@ -34,7 +34,7 @@ func scenes() []scene {
 		contextScenes(),
 		historyScenes(),
 		agentScenes(),
-		stopScenes(),
+		mailScenes(), stopScenes(),
 		doorScenes(),
 		settingsScenes(),
 		peopleScenes(),
