@@ -53,6 +53,8 @@ func (h *Hub) addressee(ctx context.Context, c *Caller, account, to string, now 
 	ref := h.AgentRef(account, address.AgentID)
 	agent, _ := read.seen(AgentKey(ref))
 	if agent.Rev == "" {
+		standInAgent()
+		standInLive() // which is read with it, and longer than nothing
 		return nil, errNoDestination()
 	}
 	if err := Decode(agent, d.agent); err != nil {

@@ -99,6 +99,7 @@ func (h *Hub) loadLetter(ctx context.Context, c *Caller, m *message) (*message, 
 // take makes rec the message's state. Absent is errUnknown.
 func (m *message) take(rec record.Record) error {
 	if rec.Rev == "" {
+		standInState()
 		return errUnknown()
 	}
 	m.rec, m.state = rec, State{}

@@ -48,6 +48,7 @@ func (h *Hub) loadSession(ctx context.Context, c *Caller, id string) (*session, 
 // sessionOf decodes a session's record; nil for none.
 func sessionOf(rec record.Record) (*session, error) {
 	if rec.Rev == "" {
+		standInSession()
 		return nil, nil
 	}
 	s := &session{rec: rec}

@@ -26,6 +26,9 @@ func getAnswersInOrder(t *testing.T, s record.Store) {
 	if none, err := s.Get(t.Context()); err != nil || len(none) != 0 {
 		t.Errorf("Get() = %v, %v, want nothing", none, err)
 	}
+	for n := range 20 {
+		getAnswersInOrderOf(t, s, n, a.Key)
+	}
 	var keys []record.Key
 	for i := range record.MaxReads {
 		keys = append(keys, key("many", fmt.Sprint(i)))
@@ -34,6 +37,26 @@ func getAnswersInOrder(t *testing.T, s record.Store) {
 	got, err = s.Get(t.Context(), keys...)
 	if err != nil || len(got) != len(keys) || !same(got[70], a) || got[71].Key != keys[71] || got[71].Rev != "" {
 		t.Errorf("Get of %d keys = %d records, %v", len(keys), len(got), err)
+	}
+}
+
+// getAnswersInOrderOf reads n keys, of which the present one is each of them in turn.
+func getAnswersInOrderOf(t *testing.T, s record.Store, n int, present record.Key) {
+	for at := range n {
+		var keys []record.Key
+		for i := range n {
+			keys = append(keys, key("few", fmt.Sprint(i)))
+		}
+		keys[at] = present
+		got, err := s.Get(t.Context(), keys...)
+		if err != nil || len(got) != n {
+			t.Fatalf("Get of %d keys = %d records, %v", n, len(got), err)
+		}
+		for i, r := range got {
+			if r.Key != keys[i] || (r.Rev != "") != (i == at) {
+				t.Errorf("Get of %d keys, of which %d is there: place %d has %s", n, at, i, show(r))
+			}
+		}
 	}
 }
 

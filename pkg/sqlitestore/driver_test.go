@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -127,8 +128,12 @@ func TestAReaderLeavesNoTransactionOpen(t *testing.T) {
 				return nil
 			})
 			w := record.Put(recordAt("a"), "")
+			keys := []record.Key{w.Record.Key}
+			for i := range 20 { // more than one statement reads
+				keys = append(keys, recordAt(fmt.Sprint(i)).Key)
+			}
 			get := func() (rev string, err error) {
-				found, err := s.Get(t.Context(), w.Record.Key, recordAt("b").Key)
+				found, err := s.Get(t.Context(), keys...)
 				if err != nil {
 					return "", err
 				}

@@ -2,6 +2,8 @@ package sqlitestore
 
 import (
 	"database/sql/driver"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mash-hub/mash/pkg/record"
@@ -23,6 +25,11 @@ const (
 	queryErase
 	queryCheck
 	queryGet
+	queryGet2
+	queryGet3
+	queryGet4
+	queryGet5
+	queryGet6
 	queryList
 	queryIndex1
 	queryIndex2
@@ -48,6 +55,11 @@ var queries = [numQueries]string{
 	queryErase: `DELETE FROM record WHERE part = ? AND sort = ? AND rev = ?`,
 	queryCheck: `SELECT rev FROM record WHERE part = ? AND sort = ?`,
 	queryGet:   `SELECT ` + columns + ` FROM record WHERE part = ? AND sort = ?`,
+	queryGet2:  getSeveral(2),
+	queryGet3:  getSeveral(3),
+	queryGet4:  getSeveral(4),
+	queryGet5:  getSeveral(5),
+	queryGet6:  getSeveral(6),
 	queryList:  `SELECT ` + columns + `, sort FROM record WHERE part = ? AND sort > ? ORDER BY sort LIMIT ?`,
 	queryIndex1: `SELECT order1, part, sort FROM record WHERE tag1 = ? AND (order1, part, sort) > (?, ?, ?)
 		ORDER BY order1, part, sort LIMIT ?`,
@@ -57,6 +69,20 @@ var queries = [numQueries]string{
 		ORDER BY due, part, sort LIMIT ?`,
 	queryEach:  `SELECT ` + columns + `, part, sort FROM record ORDER BY part, sort`,
 	querySweep: `DELETE FROM record WHERE rowid IN (SELECT rowid FROM record WHERE erase <= ? LIMIT ?)`,
+}
+
+// mostAtOnce is how many keys one statement reads.
+const mostAtOnce = 6
+
+// getSeveral reads n keys, each with its place among them. One that is not there is a row of nothing, so that it takes about as
+// long as one that is: who may not know which it is shall not be able to tell.
+func getSeveral(n int) string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("(%d, ?, ?)", i)
+	}
+	return `SELECT ` + columns + `, k.column1 FROM (VALUES ` + strings.Join(keys, ", ") + `) AS k
+		LEFT JOIN record ON part = k.column2 AND sort = k.column3`
 }
 
 // columns is the order in which scan expects a record. The driver asks for the names and types of all columns of every

@@ -17,15 +17,14 @@ func (s *Store) Get(ctx context.Context, keys ...record.Key) ([]record.Record, e
 	}
 	found := make([]record.Record, len(keys))
 	each := func(c *conn) (err error) {
-		for i, k := range keys {
-			if found[i], err = c.get(k); err != nil {
-				return err
-			}
+		for at := 0; at < len(keys) && err == nil; at += mostAtOnce {
+			end := min(at+mostAtOnce, len(keys))
+			err = c.getAll(keys[at:end], found[at:end])
 		}
-		return nil
+		return err
 	}
 	read := each
-	if len(keys) > 1 && s.readers != s.writer {
+	if len(keys) > mostAtOnce && s.readers != s.writer {
 		// In one transaction, since each one that begins after a write starts with an empty page cache.
 		read = func(c *conn) error { return c.snapshot(each) }
 	}
@@ -111,6 +110,27 @@ func (c *conn) get(k record.Key) (record.Record, error) {
 		return nil
 	}, k.Part, k.Sort)
 	return r, err
+}
+
+// getAll is get for up to mostAtOnce keys by one statement, since most of what one costs does not depend on what it reads.
+func (c *conn) getAll(keys []record.Key, found []record.Record) (err error) {
+	if len(keys) == 1 {
+		found[0], err = c.get(keys[0])
+		return err
+	}
+	args := make([]driver.Value, 0, 2*mostAtOnce)
+	for i, k := range keys {
+		found[i] = record.Record{Key: k}
+		args = append(args, k.Part, k.Sort)
+	}
+	return c.each(queryGet2+query(len(keys)-2), func(row []driver.Value) error {
+		if row[0] == nil {
+			return nil
+		}
+		i, _ := row[9].(int64)
+		found[i] = scan(keys[i].Part, keys[i].Sort, row)
+		return nil
+	}, args...)
 }
 
 // snapshot calls f within a transaction that reads. However it ends, none is left open: the next BEGIN would fail.
