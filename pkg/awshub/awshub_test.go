@@ -58,6 +58,7 @@ func deploy(t *testing.T, allowCallback ...string) *stack {
 	s := &stack{t: t, log: &bytes.Buffer{}}
 	settings := hub.DefaultSettings()
 	settings.Grace, settings.StreamMaxHold = grace, 2*time.Second
+	settings.InboxDepth = 50 // so that what waits is soon counted
 	s.config = awshub.Config{
 		Settings: settings.Text(), Stack: "Mash",
 		Table: dynamotest.Table(t, dynamotest.Client(transport)), BaseURL: "https://hub.example",

@@ -50,7 +50,7 @@ func mailboxes() []Endpoint {
 		Put: kinds(kindLive, kindRow, kindSession), Unwraps: true, Listens: true,
 	}
 	ack := settling().and(settlingDirectives()).and(Access{Get: callers()})
-	send := settlingDirectives().and(Access{Get: callers(), List: kinds(kindKey), Put: kinds(kindDeed, kindRow), Unwraps: true})
+	send := settlingDirectives().and(Access{Get: callers(), List: kinds(kindKey, kindRow), Put: kinds(kindDeed, kindRow), Unwraps: true})
 	send.Erase = kinds(kindRow) // nothing that is new is deleted
 	read := settlingDirectives().and(Access{Get: callers()})
 	return []Endpoint{

@@ -36,7 +36,7 @@ func callers(and ...string) []string {
 func protocol() []Endpoint {
 	message := settling().and(Access{Get: callers()})
 	submit := message.and(Access{
-		Get: kinds(kindLimited), List: kinds(kindKey), Put: kinds(kindContent, kindLimited), Indexes: []Index{{IndexSecond, kinds("open#")}}, Unwraps: true,
+		Get: kinds(kindLimited), List: kinds(kindKey, kindRow), Put: kinds(kindContent, kindLimited), Indexes: []Index{{IndexSecond, kinds("open#")}}, Unwraps: true,
 	})
 	pull := message.and(Access{Get: kinds(kindSeen), Put: kinds(kindSeen)})
 	resolve := message.and(Access{Put: kinds(kindDeed)})

@@ -39,7 +39,10 @@ func (h *Hub) sendsTo(ctx context.Context, c *Caller, to string, now time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	return d, h.limitPair(ctx, c, d)
+	if err := h.limitPair(ctx, c, d); err != nil {
+		return nil, err
+	}
+	return d, h.limitMailbox(ctx, d.lane(EntryMessage))
 }
 
 // sees says whether a caller may know of the sessions of an agent: people may, and an agent always of its own (spec §16.4).

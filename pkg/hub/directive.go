@@ -59,6 +59,9 @@ func (h *Hub) direct(ctx context.Context, c *Caller, account string, d *ma2h.Dir
 	if err != nil {
 		return nil, err
 	}
+	if err := h.limitMailbox(ctx, to.lane(EntryDirective)); err != nil {
+		return nil, err
+	}
 	tail := ma2h.NewTail()
 	d.Version, d.Type, d.ID = h.Settings.Version, string(ma2h.TypeDirective), ma2h.PrefixDirective+tail
 	d.From, d.CreatedAt = c.Actor(), ma2h.FormatTime(now)

@@ -37,7 +37,7 @@ type Settings struct {
 	Limits    ma2h.Limits
 
 	RequestsPerMinute int           // submits of one agent, 0 for no limit (spec §8.6)
-	InboxDepth        int           // open asks and tasks of one agent, 0 for no limit (spec §8.6)
+	InboxDepth        int           // open asks and tasks of one agent, and entries in a lane of a mailbox; 0 for no limit (spec §8.6)
 	PairPerMinute     int           // messages of one agent to another, 0 for no limit
 	MaxWait           time.Duration // longest hold of a pull with wait (spec §8.2)
 	RetentionDays     int           // how long a message stays fully served after its end, up to MaxRetentionDays (spec §8.2)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// limiter holds what bounds an agent's submits in this process: a token bucket and a recent count of its open messages
-// (spec §8.6). Neither is exact over several processes, nor needs to be.
+// limiter holds what bounds an agent's submits in this process: a token bucket, and recent counts of its open messages and of
+// what waits in a lane (spec §8.6). None is exact over several processes, or needs to be.
 type limiter struct {
 	mu     sync.Mutex
 	agents map[string]*usage
@@ -16,6 +16,7 @@ type usage struct {
 	tokens    float64
 	filledAt  time.Time
 	open      int // as last counted, and what was accepted since
+	added     int // of that, into a lane
 	countedAt time.Time
 	notedAt   time.Time // when a refusal was last noted for people
 }
@@ -89,7 +90,31 @@ func (l *limiter) counted(agent string, open int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	u := l.of(agent)
-	u.open, u.countedAt = open, now
+	u.open, u.countedAt, u.added = open, now, 0
+}
+
+// mustCount says whether the entries of a lane are to be counted: this process has put a tenth of the limit there since it last
+// did, or the lane was full a while ago.
+func (l *limiter) mustCount(lane string, limit int, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(lane)
+	if u.open >= limit {
+		return now.Sub(u.countedAt).Abs() >= depthFreshness
+	}
+	return u.added > limit/10
+}
+
+// fits says whether one more entry fits into a lane, and counts it.
+func (l *limiter) fits(lane string, limit int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(lane)
+	if u.open >= limit {
+		return false
+	}
+	u.open, u.added = u.open+1, u.added+1
+	return true
 }
 
 // opened counts one more message that was accepted.

@@ -72,3 +72,14 @@ func TestB28_AgentsWriteToEachOtherOnceTheirOwnerSaysSo(t *testing.T) {
 		bot.pull(id, "").is(http.StatusOK).shows("/mailbox/state", "acknowledged")
 	})
 }
+
+// fetches drains the agent's mailbox without a session, and returns the ids of the directives in it.
+func (c *caller) fetches() (ids []string) {
+	c.t.Helper()
+	list, _ := c.call(endpoint.Drain, nil).is(http.StatusOK).at("/messages").([]any)
+	for _, m := range list {
+		id, _ := lookUp(m, "/directive/id").(string)
+		ids = append(ids, id)
+	}
+	return ids
+}

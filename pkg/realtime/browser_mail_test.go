@@ -24,17 +24,6 @@ func (s *server) sampleRuns() (bot *caller, path string, sessions []string) {
 	return bot, s.sampleAgentPath(s.signedIn(), "deploybot/dev-team"), sessions
 }
 
-// fetches drains the agent's mailbox without a session, and returns the ids of the directives in it.
-func (c *caller) fetches() (ids []string) {
-	c.t.Helper()
-	list, _ := c.call(endpoint.Drain, nil).is(http.StatusOK).at("/messages").([]any)
-	for _, m := range list {
-		id, _ := lookUp(m, "/directive/id").(string)
-		ids = append(ids, id)
-	}
-	return ids
-}
-
 // sampleThread is the page of what a sample agent was told, with one of each end.
 func (s *server) sampleThread() string {
 	s.t.Helper()

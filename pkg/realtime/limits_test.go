@@ -86,3 +86,42 @@ func TestLimits_OpenMessagesOfOneAgent(t *testing.T) {
 		s.until("there is room again", func() bool { return bot.submit(s.ask(short)).status == http.StatusAccepted })
 	})
 }
+
+// TestLimits_WhatWaitsInAMailbox: nobody writes without end to who does not come, neither a person nor an agent. What was
+// taken is all there, and makes room once it is acknowledged.
+func TestLimits_WhatWaitsInAMailbox(t *testing.T) {
+	depth := realtime.Settings().InboxDepth
+	onEngines(t, func(s *server) {
+		bot, sender := s.agent("bot"), s.agent("sender")
+		s.owner.call(endpoint.SettingsPut, doc{"inter_agent_enabled": true}).is(http.StatusNoContent)
+		for of, send := range map[string]func() *answer{
+			"directives": func() *answer {
+				return s.owner.call(endpoint.DirectiveSend, doc{"to": bot.actor, "title": "Stop"})
+			},
+			"messages": func() *answer { return sender.submit(s.notify(set("/to", bot.actor))) },
+		} {
+			taken := 0
+			for {
+				a := send()
+				if a.status == http.StatusTooManyRequests && strings.Contains(a.str("/error/message"), "mailbox") {
+					a.refused(http.StatusTooManyRequests, "rate_limited", "/to")
+					break
+				}
+				if a.status == http.StatusTooManyRequests { // so many at once from one agent to another
+					reach(time.Now().Add(time.Second))
+					continue
+				}
+				if taken++; taken > depth*mostProcesses {
+					s.t.Fatalf("%d %s were taken, and no end", taken, of)
+				}
+			}
+			if taken < depth {
+				s.t.Errorf("%d %s were taken, want %d", taken, of, depth)
+			}
+		}
+		s.until("there is room again", func() bool {
+			bot.call(endpoint.InboxAck, doc{"ids": bot.fetches()}).is(http.StatusOK)
+			return s.owner.call(endpoint.DirectiveSend, doc{"to": bot.actor, "title": "Stop"}).status == http.StatusCreated
+		})
+	})
+}
