@@ -9,6 +9,7 @@ import (
 
 	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/conform"
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
 	"github.com/mash-hub/mash/pkg/realtime"
 )
@@ -24,6 +25,7 @@ func start(t *testing.T, control bool, allow ...string) (*localhub.Server, strin
 		t.Fatal(err)
 	}
 	settings := realtime.Settings()
+	settings.InboxDepth = hub.DefaultSettings().InboxDepth // since given agents keep what clauses leave to them
 	settings.ServeAt(s.URL)
 	if !control {
 		s.Hub.Settings = settings
