@@ -31,8 +31,8 @@ func (c *caller) ended(id, status string) *answer {
 	return c.pull(id, "").is(http.StatusOK)
 }
 
-// TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk: from the list, by the keyboard and nothing else.
-func TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk(t *testing.T) {
+// TestBrowser_L7_KeysAloneAnswerInTheList: from the list, by the keyboard and nothing else.
+func TestBrowser_L7_KeysAloneAnswerInTheList(t *testing.T) {
 	onPages(t, func(s *server) {
 		bot := s.agent("bot")
 		w := s.inboxes(1, desktop)[0]
@@ -81,6 +81,15 @@ func TestBrowser_L7_KeysAloneAnswerEveryKindOfAsk(t *testing.T) {
 			w.isLive()
 			s.owner.answers(id, "ship").is(http.StatusOK)
 		})
+	})
+}
+
+// TestBrowser_L7_KeysAloneAnswerOnThePage is the same for what a row of the list has no room for.
+func TestBrowser_L7_KeysAloneAnswerOnThePage(t *testing.T) {
+	onPages(t, func(s *server) {
+		bot := s.agent("bot")
+		w := s.inboxes(1, desktop)[0]
+
 		s.run("a form", func() {
 			id := bot.accepted(s.ask(fillIn))
 			w.keyedTo(id)
