@@ -130,7 +130,7 @@ func TestB52_TheDeliveredForm(t *testing.T) {
 		s.fleet("bot", "worker")
 		bot, worker := s.agent("bot").opens(0), s.agent("worker").opens(0)
 		private := several(set("/state", doc{"secret": 1}), set("/client_ref", "mine"))
-		stranger := several(set("/from", "agent:worker"), set("/id", "msg_mine"), set("/x_future", 1), set("/status", "answered"),
+		stranger := several(set("/from", "agent:worker"), set("/id", "msg_mine"), set("/x_future", 1), set("/agent/x_future", 1), set("/status", "answered"),
 			set("/mailbox", doc{"state": "acknowledged"}))
 		rest := several(set("/body", "Why."), set("/priority", "high"), set("/tags", []string{"a"}), expires(stamp(noon.Add(time.Hour))),
 			set("/context", []doc{{"kind": "text", "text": "t", "metadata": doc{"k": []int{1}}}}), set("/agent/project", "web"),

@@ -2,6 +2,8 @@ package ma2h
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,8 +25,9 @@ func DeliveredForm(envelope jsontext.Value, id string) (jsontext.Value, error) {
 	}
 	delete(members, "state")
 	delete(members, "client_ref")
-	for _, block := range []string{"request", "action"} {
-		if err := without(members, block, "callback"); err != nil {
+	callback := func(name string) bool { return name == "callback" }
+	for block, private := range map[string]func(string) bool{"request": callback, "action": callback, "agent": unknownOfAgent} {
+		if err := without(members, block, private); err != nil {
 			return nil, fmt.Errorf("the %s of %s does not decode", block, id)
 		}
 	}
@@ -39,8 +42,14 @@ func DeliveredForm(envelope jsontext.Value, id string) (jsontext.Value, error) {
 	return json.Marshal(members, json.Deterministic(true))
 }
 
-// without takes a member out of the object under name, where both are there.
-func without(members map[string]jsontext.Value, name, member string) error {
+// unknownOfAgent says whether this is no member of an agent descriptor. What a hub does not know it passes on to nobody
+// (spec §10).
+func unknownOfAgent(name string) bool {
+	return !slices.ContainsFunc(agentForm.members, func(m member) bool { return m.name == name })
+}
+
+// without takes members out of the object under name, where it is there.
+func without(members map[string]jsontext.Value, name string, which func(string) bool) error {
 	if _, ok := members[name]; !ok {
 		return nil
 	}
@@ -48,10 +57,11 @@ func without(members map[string]jsontext.Value, name, member string) error {
 	if err := json.Unmarshal(members[name], &inner); err != nil {
 		return err
 	}
-	if _, ok := inner[member]; !ok {
+	all := len(inner)
+	maps.DeleteFunc(inner, func(member string, _ jsontext.Value) bool { return which(member) })
+	if len(inner) == all {
 		return nil
 	}
-	delete(inner, member)
 	var err error
 	members[name], err = json.Marshal(inner, json.Deterministic(true))
 	return err
