@@ -129,12 +129,12 @@ func TestBudget_OfAPairThatIsLimited(t *testing.T) {
 		submit := func(i int, want int) func() {
 			return func() { s.send("POST", "/v1/messages", bot, mailFor(fmt.Sprint(i), "agent:helper", ""), want) }
 		}
-		for i := range 20 { // a burst
+		for i := range 10 { // a burst
 			submit(i, http.StatusAccepted)()
 		}
-		same(s.t, "the cost of the first refusal", c.spent(submit(20, http.StatusTooManyRequests)), cost{2, 1})
+		same(s.t, "the cost of the first refusal", c.spent(submit(10, http.StatusTooManyRequests)), cost{2, 1})
 		for i := range 3 {
-			same(s.t, "the cost of another", c.spent(submit(21+i, http.StatusTooManyRequests)), cost{1, 0})
+			same(s.t, "the cost of another", c.spent(submit(11+i, http.StatusTooManyRequests)), cost{1, 0})
 		}
 	})
 }

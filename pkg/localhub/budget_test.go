@@ -93,6 +93,7 @@ func serveCounted(t *testing.T, store record.Store, depth int) (*server, *counte
 	c := &counted{Store: store}
 	h := hub.New(c, keyring.Ephemeral(), taken{}, &localhub.Bell{}, byHand{}, hub.DefaultSettings())
 	h.Settings.InboxDepth = depth
+	h.Settings.PairPerMinute = 1 // ten at once, and no other while a test lasts
 	web := httptest.NewServer(localhub.Web{Hub: h, BaseURL: "http://hub.example", Log: slog.New(slog.DiscardHandler)}.Handler())
 	t.Cleanup(web.Close)
 	owner, _, err := h.EnsureOwner(t.Context(), "alice")
