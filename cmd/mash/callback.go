@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -84,6 +85,29 @@ func (p *program) sayChallenge(ctx context.Context, d *desk, name string) {
 	if a, err := d.ReadAgent(ctx, name); err == nil {
 		fmt.Fprintf(p.stderr, "The challenge of %s is the line\n\n%s\n\n", clean(name), a.Challenge)
 	}
+}
+
+func webhookCommand(flags *flag.FlagSet) action {
+	return callbackCommand("NAME URL", func(*flag.FlagSet, *callbackFlags) {}, agentWebhook)(flags)
+}
+
+// noWebhook is what is given instead of a URL.
+const noWebhook = "none"
+
+func agentWebhook(ctx context.Context, p *program, d *desk, _ *callbackFlags, args []string) error {
+	name, url := args[0], args[1]
+	if url == noWebhook {
+		url = ""
+	}
+	if err := d.SetWebhook(ctx, name, url); err != nil {
+		return err
+	}
+	if url == "" {
+		fmt.Fprintf(p.stdout, "What %s is told is not pushed any more.\n", clean(name))
+		return nil
+	}
+	fmt.Fprintf(p.stdout, "What %s is told from now on is pushed to %s, and waits in its mailbox.\n", clean(name), clean(url))
+	return nil
 }
 
 func secretCommand(flags *flag.FlagSet) action {
@@ -184,11 +208,24 @@ func agentShow(ctx context.Context, p *program, d *desk, f *agentFlags, name str
 		fmt.Fprintf(p.stdout, "  %s (%s, %s)\n", h.Host, h.Proof, h.At.Local().Format("2006-01-02"))
 	}
 	fmt.Fprintln(p.stdout)
+	p.printWebhook(a.Webhook)
 	p.heading("Its secrets", "It has no secret.", len(a.Secrets))
 	for _, s := range a.Secrets {
 		fmt.Fprintf(p.stdout, "  %s, %s\n", s.Ref, used(s))
 	}
 	return nil
+}
+
+// printWebhook says where what an agent is told is pushed.
+func (p *program) printWebhook(w *client.Webhook) {
+	switch {
+	case w == nil:
+		fmt.Fprint(p.stdout, "It fetches what it is told.\n\n")
+	case !w.Bound:
+		fmt.Fprintf(p.stdout, "What it is told went to %s, which is no host of its own any more.\n\n", clean(w.Host))
+	default:
+		fmt.Fprintf(p.stdout, "What it is told is pushed to %s.\n\n", clean(cmp.Or(w.URL, w.Host)))
+	}
 }
 
 // printStop says that a person has stopped an agent.
@@ -261,6 +298,11 @@ func (o offline) BindHost(ctx context.Context, id, host string, proof client.Pro
 // UnbindHost takes a host from an agent.
 func (o offline) UnbindHost(ctx context.Context, id, host string) error {
 	return o.s.Hub.UnbindHost(ctx, o.s.Owner, id, host)
+}
+
+// SetWebhook says where what people tell an agent is pushed.
+func (o offline) SetWebhook(ctx context.Context, id, url string) error {
+	return o.s.Hub.SetWebhook(ctx, o.s.Owner, id, url)
 }
 
 // SetSecret gives an agent a secret.

@@ -22,6 +22,7 @@ type clerk interface {
 	ReadAgent(ctx context.Context, id string) (*client.AgentDetail, error)
 	BindHost(ctx context.Context, id, host string, proof client.Proof) (*client.CallbackHost, error)
 	UnbindHost(ctx context.Context, id, host string) error
+	SetWebhook(ctx context.Context, id, url string) error
 	SetSecret(ctx context.Context, id, ref, value string, from time.Time) (*client.NewSecret, error)
 	UseSecretNow(ctx context.Context, id, ref string) error
 	RemoveSecret(ctx context.Context, id, ref string) error

@@ -54,6 +54,7 @@ func commands() []command {
 		{name: "agent revoke", setup: agentCommand(1, (*program).oldDesk, agentRevoke)},
 		{name: "agent show", setup: agentCommand(1, (*program).oldDesk, agentShow)},
 		{name: "agent host", setup: hostCommand},
+		{name: "agent webhook", setup: webhookCommand},
 		{name: "agent secret", setup: secretCommand},
 		{name: "send-again", setup: againCommand},
 		{name: "person invite", setup: personCommand(1, personInvite)},

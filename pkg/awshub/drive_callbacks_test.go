@@ -54,6 +54,27 @@ func (d *drive) hostUnbind() {
 	}
 }
 
+func (d *drive) webhookPut() {
+	f := d.function(endpoint.WebhookPut)
+	body := doc{"agent": "bot", "url": "https://callback.example/told"}
+	d.strangers(f, endpoint.WebhookPut, body)
+	d.must(f, "POST", "/v1/webhooks", d.alice, body, http.StatusUnprocessableEntity)
+	d.bound()
+	d.must(f, "POST", "/v1/webhooks", d.alice, body, http.StatusNoContent)
+	body["agent"] = "nobody"
+	d.must(f, "POST", "/v1/webhooks", d.alice, body, http.StatusNotFound)
+}
+
+// told is a directive that is to be pushed.
+func (d *drive) told() string {
+	d.t.Helper()
+	d.agents()
+	if err := d.hub.SetWebhook(d.t.Context(), d.owner, "bot", d.receiver.URL+"/cb"); err != nil {
+		d.t.Fatal(err)
+	}
+	return d.directed("agent:bot", 0)
+}
+
 func (d *drive) secretAdd() {
 	f := d.function(endpoint.SecretAdd)
 	body := doc{"agent": "bot", "ref": "env:A"}

@@ -187,6 +187,7 @@ func (d *drive) inbox() {
 		{"POST", bot + "/rotate", url.Values{}, http.StatusOK},
 		{"POST", bot + "/hosts", url.Values{"host": {"bot.example"}, "proof": {"person"}}, http.StatusSeeOther},
 		{"POST", bot + "/secrets", url.Values{"name": {"s"}}, http.StatusOK},
+		{"POST", bot + "/webhook", url.Values{"url": {"https://bot.example/told"}}, http.StatusSeeOther},
 		{"GET", "/mail", nil, http.StatusOK},
 		{"GET", other + "/mail", nil, http.StatusOK},
 		{"POST", bot + "/senders", url.Values{"may": {"some"}, "sender": {"other"}}, http.StatusSeeOther},

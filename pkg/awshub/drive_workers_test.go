@@ -47,7 +47,7 @@ func (d *drive) outbox() {
 	}
 	var records []string
 	for _, id := range []string{
-		d.submitted("soon", time.Minute, time.Hour, d.pushed()), d.owed(), d.current("open"),
+		d.submitted("soon", time.Minute, time.Hour, d.pushed()), d.owed(), d.told(), d.current("open"),
 	} {
 		records = append(records, d.image(id))
 	}
@@ -61,7 +61,7 @@ func (d *drive) outbox() {
 // image is the stream's record of a message's state as it stands.
 func (d *drive) image(id string) string {
 	d.t.Helper()
-	key, _ := hub.StateKey(id)
+	key, _ := hub.LetterKey(id)
 	recs, err := d.hub.Store.Get(d.t.Context(), key)
 	if err != nil {
 		d.t.Fatal(err)
@@ -112,10 +112,11 @@ func (d *drive) execute(f awshub.Execution, err error) {
 		d.t.Fatal(err)
 	}
 	stranded, _ := d.stranded("stranded")
+	told := d.told()
 	for _, id := range []string{
-		"msg_" + strings.Repeat("a", ma2h.TailLength), d.old("old"), d.late("late"), d.current("open"), d.owed(), stranded,
+		"msg_" + strings.Repeat("a", ma2h.TailLength), d.old("old"), d.late("late"), d.current("open"), d.owed(), stranded, told,
 	} {
-		key, _ := hub.StateKey(id)
+		key, _ := hub.LetterKey(id)
 		in := sfnclock.Input{Key: sfnclock.Key(key), At: sfnclock.Timestamp(time.Now())}
 		if _, err := f(d.t.Context(), in); err != nil {
 			d.t.Errorf("execution for %s: %v", id, err)

@@ -29,7 +29,17 @@ type AgentDetail struct {
 	Challenge string         `json:"challenge"` // the line by which a host shows that it is the agent's
 	Hosts     []CallbackHost `json:"hosts"`
 	Secrets   []Secret       `json:"secrets"`
+	Webhook   *Webhook       `json:"webhook,omitzero"` // nil where what it is told is only fetched
 	Stopped   *Stop          `json:"stopped,omitzero"` // nil unless a person has stopped it (spec §16.4.1)
+}
+
+// Webhook is where what people tell an agent is pushed (spec §8.7).
+type Webhook struct {
+	URL   string    `json:"url,omitzero"` // to owners
+	Host  string    `json:"host"`
+	Bound bool      `json:"bound"` // whether the host is still the agent's own; else nothing is pushed there
+	At    time.Time `json:"at"`
+	By    string    `json:"by"`
 }
 
 // Stop is a person's word that an agent may begin no session until a person lifts it.
@@ -104,6 +114,19 @@ func (c *Client) UnbindHost(ctx context.Context, id, host string) error {
 		Host  string `json:"host"`
 	}{id, host}
 	return c.send(ctx, request{name: endpoint.HostUnbind, repeat: true}, body)
+}
+
+// SetWebhook has what people tell an agent from now on pushed to a URL, on a host that is the agent's own, beside its mailbox;
+// where the URL is empty, no more.
+func (c *Client) SetWebhook(ctx context.Context, id, url string) error {
+	body := struct {
+		Agent string  `json:"agent"`
+		URL   *string `json:"url"`
+	}{Agent: id}
+	if url != "" {
+		body.URL = &url
+	}
+	return c.send(ctx, request{name: endpoint.WebhookPut, repeat: true}, body)
 }
 
 // SetSecret gives an agent a secret under a name: the value, or one that the hub makes where it is empty. The first of its

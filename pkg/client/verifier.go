@@ -58,18 +58,24 @@ var (
 // from the signed actor. State is untrusted unless you sealed it (spec §9.3). The same Response may come again, by push
 // or by pull: act once for each InReplyTo and ResolutionID (spec §8.3), as Handler and Acted do.
 func (v *Verifier) Verify(r *http.Request) (*ma2h.Response, error) {
-	if r.Method != http.MethodPost {
-		return nil, fmt.Errorf("verify push: %s is not a push", r.Method)
-	}
-	headers := r.Header.Values(signature.HeaderName)
-	if len(headers) != 1 {
-		return nil, fmt.Errorf("verify push with %d signatures: %w", len(headers), signature.ErrMalformed)
-	}
-	body, err := readPush(r.Body)
+	body, header, err := readSigned(r)
 	if err != nil {
 		return nil, err
 	}
-	return v.verify(r.Context(), body, headers[0])
+	return v.verify(r.Context(), body, header)
+}
+
+// readSigned returns what was pushed, and its one signature.
+func readSigned(r *http.Request) (body []byte, header string, _ error) {
+	if r.Method != http.MethodPost {
+		return nil, "", fmt.Errorf("verify push: %s is not a push", r.Method)
+	}
+	headers := r.Header.Values(signature.HeaderName)
+	if len(headers) != 1 {
+		return nil, "", fmt.Errorf("verify push with %d signatures: %w", len(headers), signature.ErrMalformed)
+	}
+	body, err := readPush(r.Body)
+	return body, headers[0], err
 }
 
 func readPush(from io.Reader) ([]byte, error) {

@@ -1,11 +1,13 @@
 package conform
 
 import (
+	"encoding/json"
 	"net/http"
 	"sync"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/ma2h"
+	"github.com/mash-hub/mash/pkg/signature"
 )
 
 // dp020 is about drains that present a session.
@@ -74,7 +76,31 @@ func bareDrain(t *trial) {
 
 func webhookOnly(t *trial) {
 	t.needs(t.can.Inbound.Webhook, "a webhook of the mailbox")
-	t.notApplicable("a webhook is registered in a way that the protocol leaves to the hub")
+	a, b := t.fleet("a", "b")
+	at, err := t.home.callback(t.ctx, b.principal)
+	t.able(err, "a webhook")
+	if set := t.person().call(endpoint.WebhookPut, doc{"agent": b.id, "url": at.url}); set.status != http.StatusNoContent {
+		t.notApplicable("a webhook is registered in a way that the protocol leaves to the hub")
+	}
+	m := b.opens()
+	mail := []string{a.accepted(notifies(b.actor)), a.accepted(asks(m.address()))}
+	id := t.direct(directive{To: b.actor})
+	var came []push
+	t.soon(func() bool {
+		more, err := at.fetch(t.ctx)
+		t.able(err, "pushes")
+		came = append(came, more...)
+		return len(came) > 0
+	}, "the directive %s pushed to %s (spec §8.7)", id, at.url)
+	m.collect(append(mail, id)...) // and all of it is in the mailbox
+	more, err := at.fetch(t.ctx)
+	t.able(err, "pushes")
+	for _, p := range append(came, more...) {
+		pushed := &answer{t: t, sent: "the push to " + at.url, status: http.StatusOK, body: p.body}
+		line, _ := json.Marshal(signature.Line(p.signature))
+		e := b.bare().verified(pushed, map[string]json.RawMessage{"directive": p.body, "signature": line})
+		t.hold(e.key() == id, "nothing pushed but the directive (spec §8.7.1)")
+	}
 }
 
 func sessionMail(t *trial) {

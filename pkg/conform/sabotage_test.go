@@ -232,6 +232,13 @@ func sabotages() map[string]struct {
 				}
 			}
 		}),
+		"a webhook that is never called": {"dp-020.4", &saboteur{before: func(w http.ResponseWriter, r *http.Request) bool {
+			set := r.URL.Path == "/v1/webhooks"
+			if set {
+				w.WriteHeader(http.StatusNoContent)
+			}
+			return set
+		}}},
 		"an ack that moves no track": answers("dp-020.11", func(_ *saboteur, a *wire) {
 			if m := inner(a.body, "mailbox"); m["state"] == "acknowledged" {
 				a.body["mailbox"] = map[string]any{"state": "delivered", "delivered_at": m["delivered_at"]}

@@ -34,7 +34,7 @@ func TestDiscovery_MeetsTheSchema(t *testing.T) {
 		a.lacks("/rate_limit") // limits that a tenant has not
 		a.shows("/inbound", doc{
 			"enabled": true, "poll_url": "https://hub.example/v1/inbox", "ack_url": "https://hub.example/v1/inbox/ack", "max_batch": 32,
-			"visibility_timeout_seconds": 60, "retention_days": 7, "signature_algs": []string{"hmac-sha256"}, "webhook_supported": false,
+			"visibility_timeout_seconds": 60, "retention_days": 7, "signature_algs": []string{"hmac-sha256"}, "webhook_supported": true,
 			"session_param": true, "stream_url": "https://hub.example/v1/inbox/stream", "stream_max_hold_seconds": 60,
 		}, "/inter_agent", doc{"enabled": true, "entry_kinds": []string{"message", "response", "receipt"}, "sender_allowlists": true})
 	})

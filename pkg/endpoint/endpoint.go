@@ -52,6 +52,7 @@ const (
 	SecretUse    Name = "secret-use"    // the next one is used from now on
 	SecretRemove Name = "secret-remove" // the end of a secret
 	SendAgain    Name = "send-again"    // a Response is pushed again
+	WebhookPut   Name = "webhook-put"   // where what people tell an agent is pushed (spec §8.7)
 )
 
 // Those about sessions and about whether an agent is there (spec §15.3, §16).

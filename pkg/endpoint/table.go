@@ -99,6 +99,7 @@ func callbacks() []Endpoint {
 		{Name: SecretAdd, Method: http.MethodPost, Path: "/v1/secrets", Caller: Person, Access: agents},
 		{Name: SecretUse, Method: http.MethodPost, Path: "/v1/secrets/use", Caller: Person, Access: agents},
 		{Name: SecretRemove, Method: http.MethodPost, Path: "/v1/secrets/remove", Caller: Person, Access: agents},
+		{Name: WebhookPut, Method: http.MethodPost, Path: "/v1/webhooks", Caller: Person, Access: agents},
 		{Name: SendAgain, Method: http.MethodPost, Path: "/v1/waiting/{id}/send-again", Caller: Person, Access: again},
 	}
 }

@@ -55,7 +55,7 @@ func Workers() []Function {
 		{Sweep, sweep},
 		{Outbox, Access{Arms: true, Rings: true}},
 		{Fire, settling()},
-		{Deliver, push},
+		{Deliver, push.and(settlingDirectives())},
 	}
 }
 

@@ -95,6 +95,26 @@ func (s *Server) secretRemove(c *call) (any, error) {
 	return nil, c.hub.RemoveSecret(c.r.Context(), caller, body.Agent, body.Ref, body.Only)
 }
 
+func (s *Server) webhookPut(c *call) (any, error) {
+	var body struct {
+		Agent string  `json:"agent"`
+		URL   *string `json:"url"` // null for none
+	}
+	caller, err := s.told(c, &body, "agent", "url")
+	if err != nil {
+		return nil, err
+	}
+	if body.URL != nil && *body.URL == "" {
+		return nil, ma2h.FieldErrorf(ma2h.CodeInvalidField, "/url", "Give an https URL, or null for none.")
+	}
+	url := ""
+	if body.URL != nil {
+		url = *body.URL
+	}
+	c.status = http.StatusNoContent
+	return nil, c.hub.SetWebhook(c.r.Context(), caller, body.Agent, url)
+}
+
 func (s *Server) sendAgain(c *call) (any, error) {
 	id := c.r.PathValue("id")
 	caller, err := s.caller(c, c.hub.MessageKeys(id)...)

@@ -116,6 +116,7 @@ func handlers() map[endpoint.Name]handler {
 		endpoint.SecretUse:      (*Server).secretUse,
 		endpoint.SecretRemove:   (*Server).secretRemove,
 		endpoint.SendAgain:      (*Server).sendAgain,
+		endpoint.WebhookPut:     (*Server).webhookPut,
 		endpoint.Drain:          (*Server).drain,
 		endpoint.Stream:         (*Server).stream,
 		endpoint.InboxAck:       (*Server).inboxAck,

@@ -208,8 +208,11 @@ func (a *Agent) view() AgentView {
 }
 
 // format is the format of an agent's record: an older hub would drop its hosts, sign by a secret before its time, and let
-// everybody write to it.
+// everybody write to it, or forget its webhook.
 func (a *Agent) format() int {
+	if a.Webhook != nil {
+		return 4
+	}
 	if a.Senders != nil {
 		return 3
 	}
@@ -227,6 +230,7 @@ type AgentDetail struct {
 	Hosts     []CallbackHost `json:"hosts"`
 	Secrets   []SecretView   `json:"secrets"`
 	Senders   *[]string      `json:"senders,omitzero"` // ids of the agents that may write to it; nil for all of the account
+	Webhook   *WebhookView   `json:"webhook,omitzero"` // where what it is told is pushed; nil for nowhere
 	Stopped   *Stop          `json:"stopped,omitzero"` // when, by whom and why; nil unless a person has stopped it
 }
 
@@ -266,7 +270,7 @@ func (h *Hub) detailAt(ctx context.Context, c *Caller, ref string) (*AgentDetail
 		return nil, errNoAgent()
 	}
 	d := h.detail(&a)
-	d.Stopped = live.Stop
+	d.Webhook, d.Stopped = h.webhook(c, &a), live.Stop
 	return d, nil
 }
 

@@ -22,6 +22,7 @@ type Directed struct {
 type DirectiveView struct {
 	ma2h.Directive
 	Mailbox *ma2h.Mailbox `json:"mailbox"`
+	Webhook *CallbackView `json:"webhook,omitzero"` // how far it has come to the agent's webhook, where it had one
 }
 
 // Direct sends a person's directive to an agent of the account, or to one of its sessions (spec §13). The errors are
@@ -88,7 +89,7 @@ func (h *Hub) putDirective(
 	mail, row := h.post(to, EntryDirective, d.ID, expires, now)
 	m.state = State{
 		ID: d.ID, Account: to.agent.Account, From: d.From, Version: d.Version, Type: ma2h.TypeDirective, Title: d.Title,
-		Priority: d.Priority, AcceptedAt: now, Status: ma2h.StatusQueued, StatusAt: now, Mail: mail,
+		Priority: d.Priority, AcceptedAt: now, Status: ma2h.StatusQueued, StatusAt: now, Mail: mail, Push: to.webhookWork(now),
 	}
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -102,6 +103,9 @@ func (h *Hub) putDirective(
 	}
 	m.rec = put.Record
 	h.Bell.Ring(ctx, AccountLane(m.state.Account))
+	if m.state.Push != nil {
+		h.Clockwork.Arm(ctx, m.rec.Key, h.next(&m.state))
+	}
 	return m, nil
 }
 
@@ -156,7 +160,7 @@ func (m *message) view() (*DirectiveView, error) {
 	if err := Decode(m.content, &content); err != nil {
 		return nil, err
 	}
-	v := &DirectiveView{Mailbox: m.mailbox()}
+	v := &DirectiveView{Mailbox: m.mailbox(), Webhook: m.state.pushed()}
 	if json.Unmarshal(content.Envelope, &v.Directive) != nil {
 		return nil, fmt.Errorf("directive %s does not decode", m.state.ID) // the error itself may quote it
 	}

@@ -33,7 +33,7 @@ func (h *Hub) inbound() Inbound {
 	in := Inbound{
 		Enabled: true, PollURL: s.BaseURL + "/v1/inbox", AckURL: s.BaseURL + "/v1/inbox/ack", MaxBatch: s.MaxBatch,
 		VisibilityTimeoutSeconds: seconds(s.VisibilityTimeout), RetentionDays: s.RetentionDays,
-		SignatureAlgs: []string{algorithm}, SessionParam: true,
+		SignatureAlgs: []string{algorithm}, SessionParam: true, WebhookSupported: true,
 	}
 	if s.StreamURL != "" {
 		in.StreamURL, in.StreamMaxHoldSeconds = s.StreamURL, seconds(s.StreamMaxHold)

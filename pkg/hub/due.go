@@ -58,16 +58,24 @@ func (s *State) timerName(kind TimerKind, tail string) string {
 	case kind == TimerExpiry:
 		return fmt.Sprintf("%s-%d", tail, s.ExpiresAt.UnixMilli())
 	case s.Push.Round > 0:
-		return fmt.Sprintf("%s-%d-%d", tail, s.StatusAt.UnixMilli(), s.Push.Round)
+		return fmt.Sprintf("%s-%d-%d", tail, s.owedAt().UnixMilli(), s.Push.Round)
 	default:
-		return fmt.Sprintf("%s-%d", tail, s.StatusAt.UnixMilli())
+		return fmt.Sprintf("%s-%d", tail, s.owedAt().UnixMilli())
 	}
+}
+
+// owedAt is since when a callback is owed: a Response from the outcome on, a directive from its acceptance on.
+func (s *State) owedAt() time.Time {
+	if s.Type == ma2h.TypeDirective {
+		return s.AcceptedAt
+	}
+	return s.StatusAt
 }
 
 // timer is what of a state should happen promptly, and when; nothing for "".
 func (s *State) timer() (TimerKind, time.Time) {
 	switch {
-	case s.Deleted || s.Push == nil:
+	case s.Deleted || s.Push == nil, s.Type == ma2h.TypeDirective && !s.Mail.lives():
 	case s.Status == ma2h.StatusOpen:
 		if !s.ExpiresAt.IsZero() && s.ExpiresAt.Sub(s.AcceptedAt) <= TimerHorizon {
 			return TimerExpiry, afterDeadline(s.ExpiresAt)

@@ -100,6 +100,9 @@ func (h *Hub) settled(ctx context.Context, key record.Key) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.directive && m.state.Push != nil && m.state.Mail.lives() {
+		return m, h.withAddressee(ctx, m)
+	}
 	return m, h.settle(ctx, m, h.now())
 }
 

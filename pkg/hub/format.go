@@ -12,7 +12,7 @@ import (
 // the first says so in the first member of its body, as in {"format":2,...}; one that does not has format 1. A change that
 // an older hub would read wrongly takes the next number, so that while two versions run side by side the older one
 // refuses such a record instead of harming it.
-const RecordFormat = 3
+const RecordFormat = 4
 
 // readable refuses a record that is written for a newer hub.
 func readable(r record.Record) error {

@@ -38,13 +38,13 @@ func (i *Inspection) message(r record.Record, s *State) error {
 // falls holds a state to the time at which something of it has to happen. To fall due too early does no harm.
 func (i *Inspection) falls(r record.Record, s *State) {
 	want := i.hub.due(s)
-	callback := !s.Deleted && s.Status != ma2h.StatusOpen && s.Push != nil && !s.Push.Done && !s.Push.Next.IsZero()
+	kind, _ := s.timer()
 	switch {
 	case want.IsZero() && !r.Due.IsZero():
 		i.flaw(AspectDue, r.Key, "it falls due, and there is nothing to do")
 	case !want.IsZero() && r.Due.IsZero():
 		i.flaw(AspectDue, r.Key, "it never falls due, and something has to happen at %s", want.Format(time.RFC3339))
-	case s.Status == ma2h.StatusOpen || callback: // else the retention decides, which may have been another
+	case s.Status == ma2h.StatusOpen || kind == TimerCallback: // else the retention decides, which may have been another
 		if r.Due.Truncate(time.Millisecond).After(want) {
 			i.flaw(AspectDue, r.Key, "it falls due at %s, and something has to happen at %s", r.Due.Format(time.RFC3339), want.Format(time.RFC3339))
 		}

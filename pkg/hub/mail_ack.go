@@ -201,7 +201,7 @@ func (h *Hub) consumeMail(ctx context.Context, c consumer, m *message) (bool, *m
 			err = h.afresh(ctx, m)
 		case over:
 			err = h.settleWhole(ctx, m, c.now)
-		case p.entry.Claims == 0 || p.entry.over(c.now):
+		case p.entry.Claims == 0 && m.state.Push == nil || p.entry.over(c.now): // a webhook may be at it while it acknowledges
 			return false, nil, nil
 		default:
 			err = h.commitMailAck(ctx, c, m, p)

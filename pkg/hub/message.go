@@ -21,8 +21,10 @@ type message struct {
 	content  record.Record
 	envelope *ma2h.Message // decoded on first use
 	entry    *Row          // of its mail, as it was read, while that lives
+	row      record.Record // of entry
 
 	directive bool
+	addressee record.Record // the agent that a directive is for, where an attempt may be made to push it
 }
 
 func (m *message) stateKey() record.Key   { return letterKey(m.directive, m.tail, "state") }
@@ -144,8 +146,11 @@ func (h *Hub) stateRecord(tail string, s *State) record.Record {
 }
 
 // format is the format of a state's record: an older hub would give up a callback whose credential it cannot attach, and
-// forget that one is sent again; it knows nothing of mail. That it would forget who first opened a message is put up with.
+// forget that one is sent again; it knows nothing of mail, and nothing of pushing directives. That it would forget who first opened a message is put up with.
 func (s *State) format() int {
+	if s.Type == ma2h.TypeDirective && s.Push != nil {
+		return 4
+	}
 	if s.Mail != nil || s.Session != "" {
 		return 3
 	}

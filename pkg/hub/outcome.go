@@ -45,3 +45,9 @@ func StateKey(id string) (record.Key, bool) {
 	tail, ok := messageTailOf(id)
 	return stateKey(tail), ok
 }
+
+// LetterKey is StateKey for a message or a directive.
+func LetterKey(id string) (record.Key, bool) {
+	tail, directive, ok := letterOf(id)
+	return letterKey(directive, tail, "state"), ok
+}

@@ -49,7 +49,7 @@ type Push struct {
 	Attempt   int // from 1
 	URL       string
 	Headers   map[string]string // Content-Type, MA2H-Signature and the credential of the scheme
-	Body      []byte            // the Response, exactly as signed
+	Body      []byte            // the Response or directive, exactly as signed
 }
 
 // Prover knows hosts, and looks whether they show what only their owners can make them show (spec §9.4). It goes where and
@@ -86,7 +86,7 @@ type PushResult struct {
 // Failure is why an attempt got no answer, as a code without addresses or names.
 type Failure string
 
-// The failures of an attempt. The last four are never tried again, since nothing about them will change by waiting.
+// The failures of an attempt. The last five are never tried again, since nothing about them will change by waiting.
 const (
 	FailureDNS       Failure = "dns"       // the name leads to no address
 	FailureConnect   Failure = "connect"   // nobody listens, or there is no way there
@@ -102,11 +102,13 @@ const (
 	FailureUnbound Failure = "unbound" // the host is not the agent's own any more, so that no credential goes there
 	FailureNoKey   Failure = "no_key"  // the agent's secret of that name is gone
 	FailureRevoked Failure = "revoked" // the agent may not have it any more: its callback may be somebody else's
+
+	FailureNoWebhook Failure = "no_webhook" // the agent's webhook was taken away since the directive was sent
 )
 
 // Final says whether a failure is one that waiting does not change.
 func (f Failure) Final() bool {
-	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey || f == FailureRevoked
+	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey || f == FailureRevoked || f == FailureNoWebhook
 }
 
 // ErrNoKey is the error of Keys for a wrapped key that it cannot open.

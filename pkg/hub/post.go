@@ -108,7 +108,7 @@ func (h *Hub) settleMail(ctx context.Context, m *message, now time.Time) error {
 			}
 			continue
 		}
-		m.entry = &p.entry
+		m.row, m.entry = p.row, &p.entry
 		end, over := p.end(m.state.Mail, now)
 		if m.expiresFirst(end, over, now) {
 			err = h.expire(ctx, m, now)

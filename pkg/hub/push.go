@@ -82,11 +82,12 @@ type try struct{ number, round int }
 // made is how many attempts there were in all.
 func (w *PushWork) made() int { return w.Dropped + len(w.Attempts) }
 
-// pushDue makes one attempt at a Response that has been due to be pushed for grace, and commits what came of it (spec
-// §8.3). A crash in between means another attempt: delivery is at least once, and the receiver tells by the resolution_id.
+// pushDue makes one attempt at a Response or directive that has been due to be pushed for grace, and commits what came of it
+// (spec §8.3, §8.7). A crash in between means another attempt: delivery is at least once, and the receiver tells by the
+// resolution_id, or the directive's id.
 func (h *Hub) pushDue(ctx context.Context, m *message, grace time.Duration) error {
 	w := m.state.Push
-	if w == nil || w.Done || w.Next.IsZero() || w.Next.Add(grace).After(h.now()) || m.state.Response == nil {
+	if w == nil || w.Done || w.Next.IsZero() || w.Next.Add(grace).After(h.now()) || !m.state.owed() {
 		return nil
 	}
 	t := try{number: w.made() + 1, round: w.Round}
@@ -95,14 +96,14 @@ func (h *Hub) pushDue(ctx context.Context, m *message, grace time.Duration) erro
 		return err
 	}
 	if failure != "" { // waiting brings neither a key nor a host nor an agent back
-		return h.stampPush(ctx, m, t, PushResult{Failure: failure})
+		return h.stampPush(ctx, m, t, "", PushResult{Failure: failure})
 	}
 	result := h.Pusher.Push(ctx, *p)
 	if result.Status == 0 && ctx.Err() != nil {
 		return ctx.Err() // cut off by ourselves, which says nothing about the receiver
 	}
 	ctx = context.WithoutCancel(ctx) // an answer that is here is not forgotten
-	if err := h.stampPush(ctx, m, t, result); err != nil {
+	if err := h.stampPush(ctx, m, t, p.URL, result); err != nil {
 		return err
 	}
 	if result.Delivered() {
@@ -114,6 +115,9 @@ func (h *Hub) pushDue(ctx context.Context, m *message, grace time.Duration) erro
 // signedPush composes and signs an attempt: the very bytes that are sent (spec §9.2). Instead it may say why there can be
 // none.
 func (h *Hub) signedPush(ctx context.Context, m *message, attempt int) (*Push, Failure, error) {
+	if m.directive {
+		return h.signedDirective(ctx, m, attempt)
+	}
 	r, err := m.response()
 	if err != nil {
 		return nil, "", err
@@ -194,31 +198,44 @@ const maxAttemptsKept = 40
 
 // stampPush writes what came of an attempt, unless another worker has written it: when to try again, or that there is no
 // more to do, and on a 2xx the response track advances (spec §14.2).
-func (h *Hub) stampPush(ctx context.Context, m *message, t try, result PushResult) error {
+func (h *Hub) stampPush(ctx context.Context, m *message, t try, url string, result PushResult) error {
+	if m.directive {
+		return h.stampDirective(ctx, m, t, url, result)
+	}
 	now := h.now()
 	return h.change(ctx, m, nil, func(s *State) bool {
-		if s.Push == nil || s.Push.delivered() {
+		if !h.noteAttempt(s, t, result, now) {
 			return false
 		}
-		w := *s.Push
-		superseded := w.Round != t.round // a person has had it sent again meanwhile: that round makes all its attempts
-		if !result.Delivered() && !superseded && (w.Done || w.made() >= t.number) {
-			return false
-		}
-		w.note(Attempt{At: now, Status: result.Status, Failure: result.Failure})
-		switch {
-		case result.Delivered():
-			w.Next, w.Done = time.Time{}, true
+		if result.Delivered() {
 			s.deliver(now)
-		case superseded:
-			w.Before++
-		default:
-			w.Next = h.nextTry(s, &w, now, result)
-			w.Done = w.Next.IsZero()
 		}
-		s.Push = &w
 		return true
 	})
+}
+
+// noteAttempt notes in s what came of an attempt, and says whether there was anything to note.
+func (h *Hub) noteAttempt(s *State, t try, result PushResult, now time.Time) bool {
+	if s.Push == nil || s.Push.delivered() {
+		return false
+	}
+	w := *s.Push
+	superseded := w.Round != t.round // a person has had it sent again meanwhile: that round makes all its attempts
+	if !result.Delivered() && !superseded && (w.Done || w.made() >= t.number) {
+		return false
+	}
+	w.note(Attempt{At: now, Status: result.Status, Failure: result.Failure})
+	switch {
+	case result.Delivered():
+		w.Next, w.Done = time.Time{}, true
+	case superseded:
+		w.Before++
+	default:
+		w.Next = h.nextTry(s, &w, now, result)
+		w.Done = w.Next.IsZero()
+	}
+	s.Push = &w
+	return true
 }
 
 // note adds an attempt to those that are kept. It writes through no pointer that others may have.
@@ -250,7 +267,7 @@ func (h *Hub) nextTry(s *State, w *PushWork, now time.Time, result PushResult) t
 // began is when the attempts of the current round began to be owed.
 func (w *PushWork) began(s *State) time.Time {
 	if w.Began.IsZero() {
-		return s.StatusAt
+		return s.owedAt()
 	}
 	return w.Began
 }

@@ -38,7 +38,7 @@ type Account struct {
 
 // Agent is a principal that sends. Only people change it.
 type Agent struct {
-	Format      int          `json:"format,omitzero"` // 2 or 3 where older hubs would lose what stands here
+	Format      int          `json:"format,omitzero"` // 2 to 4 where older hubs would lose what stands here
 	Ref         string       `json:"ref"`             // names its part
 	ID          string       `json:"id"`
 	Account     string       `json:"account"`
@@ -49,6 +49,9 @@ type Agent struct {
 
 	// Hosts are the agent's own, in the order in which they were bound. Format 2.
 	Hosts []CallbackHost `json:"hosts,omitzero"`
+
+	// Webhook is where what people tell it is pushed as well. Format 4.
+	Webhook *Webhook `json:"webhook,omitzero"`
 
 	// Senders, when there, are the ids of the agents that may write to this one, and no others may (spec §8.0). Format 3.
 	Senders *Allowlist `json:"senders,omitzero"`

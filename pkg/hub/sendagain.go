@@ -13,7 +13,7 @@ import (
 // the host alone, for the rest of a URL may be a secret of the agent's.
 type CallbackView struct {
 	Host     string        `json:"host"`
-	Scheme   string        `json:"scheme"`
+	Scheme   string        `json:"scheme,omitzero"` // of an answer
 	State    CallbackState `json:"state"`
 	Attempts []Attempt     `json:"attempts,omitzero"` // the latest, oldest first
 	Earlier  int           `json:"earlier,omitzero"`  // attempts before those
@@ -37,25 +37,43 @@ const (
 
 // callback is what the caller sees of a message's callback; nil when its answer is only fetched.
 func (s *State) callback(c *Caller) *CallbackView {
+	v := s.pushed()
+	if v == nil {
+		return nil
+	}
+	if s.Response == nil {
+		v.State = CallbackWaits
+	}
+	v.SendAgain = s.refuseAgain() == nil && !s.Push.fresh() && ownerOnly(c) == nil
+	return v
+}
+
+// pushed is how far the callback of a message or the webhook of a directive has come; nil for none.
+func (s *State) pushed() *CallbackView {
 	w := s.Push
 	if w == nil {
 		return nil
 	}
-	v := &CallbackView{Scheme: w.Auth.Scheme, Attempts: w.Attempts, Earlier: w.Dropped, State: CallbackTries, Next: w.Next}
-	v.Host = shownHost(w.URL)
-	switch {
-	case s.Response == nil:
-		v.State = CallbackWaits
+	v := &CallbackView{
+		Host: shownHost(w.URL), Scheme: w.Auth.Scheme, Attempts: w.Attempts, Earlier: w.Dropped, State: CallbackTries, Next: w.Next,
+	}
+	switch n := len(w.Attempts); {
 	case w.delivered():
 		v.State = CallbackDelivered
-	case w.Done:
-		v.State, v.GivenUpAt = CallbackGivenUp, s.StatusAt
-		if n := len(w.Attempts); n > 0 {
-			v.GivenUpAt = w.Attempts[n-1].At
-		}
+	case w.Done && n > 0:
+		v.State, v.GivenUpAt = CallbackGivenUp, w.Attempts[n-1].At
+	case w.Done, s.Type == ma2h.TypeDirective && !s.Mail.lives(): // what is over is not pushed any more
+		v.State, v.GivenUpAt, v.Next = CallbackGivenUp, s.endedAt(), time.Time{}
 	}
-	v.SendAgain = s.refuseAgain() == nil && !w.fresh() && ownerOnly(c) == nil
 	return v
+}
+
+// endedAt is when a message, or the way of a directive, ended.
+func (s *State) endedAt() time.Time {
+	if s.Type == ma2h.TypeDirective {
+		return s.Mail.At
+	}
+	return s.StatusAt
 }
 
 // fresh says whether the first attempt of a round is still to be made, so that there is nothing to be sent again.

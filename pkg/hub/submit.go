@@ -135,7 +135,7 @@ func (h *Hub) settleKnown(ctx context.Context, read *Caller, m *message, now tim
 			return err
 		}
 		if _, over := p.end(m.state.Mail, now); !over && p.row.Rev != "" {
-			m.entry = &p.entry
+			m.row, m.entry = p.row, &p.entry
 			return nil
 		}
 	}

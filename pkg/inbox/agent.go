@@ -35,6 +35,7 @@ type agentView struct {
 	*attendanceView
 	Told    []toldRow // the latest
 	Senders *sendersView
+	Webhook webhookView
 	Limited []template.HTML // which pairs with this agent were limited lately, and why
 	Age     age
 }
@@ -97,6 +98,7 @@ func (v *visit) showAgent(status int, change func(*agentView)) error {
 	if err := v.fillAgent(view, a); err != nil {
 		return err
 	}
+	view.Webhook = v.webhook(a)
 	change(view)
 	at := "/agents/" + view.Ref
 	view.Age = v.age(at)
@@ -130,7 +132,7 @@ func (v *visit) fillAgent(view *agentView, a *hub.AgentDetail) (err error) {
 
 // agentNotice says what has just been done.
 func (v *visit) agentNotice() *notice {
-	for _, did := range []string{"bound", "unbound", "used", "removed", "stopped", "lifted", "closed", "over", "senders"} {
+	for _, did := range []string{"bound", "unbound", "used", "removed", "stopped", "lifted", "closed", "over", "senders", "pushed", "unpushed"} {
 		if v.r.URL.Query().Get("did") == did {
 			return &notice{Text: v.words.html("notice.agent." + did)}
 		}

@@ -21,6 +21,7 @@ func agentRoutes() []route {
 		{http.MethodPost, "/agents/{ref}/senders", (*visit).setSenders, false},
 		{http.MethodPost, "/agents/{ref}/hosts", (*visit).bindHost, false},
 		{http.MethodPost, "/agents/{ref}/hosts/unbind", (*visit).unbindHost, false},
+		{http.MethodPost, "/agents/{ref}/webhook", (*visit).setWebhook, false},
 		{http.MethodPost, "/agents/{ref}/secrets", (*visit).setSecret, false},
 		{http.MethodPost, "/agents/{ref}/secrets/use", (*visit).useSecret, false},
 		{http.MethodPost, "/agents/{ref}/secrets/remove", (*visit).removeSecret, false},

@@ -130,6 +130,25 @@ func TestHostsOfAnAgentAreProven(t *testing.T) {
 	r.get(at).lacks("mine.example")
 }
 
+func TestWhatAnAgentIsToldIsPushedToAHostOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	at := "/agents/" + r.agentRef("deploybot/dev-team")
+	r.get(at).is(http.StatusOK).says("Nothing is pushed; the agent fetches what it is told.")
+	hook := func(to, do string) *answer { return r.post(at, at+"/webhook", url.Values{"url": {to}, "do": {do}}) }
+	const told = "https://mine.example/told?key=1"
+	p := hook(told, "set").is(http.StatusUnprocessableEntity)
+	if len(p.find("p", "id", "url-wrong")) != 1 || attr(p.find("input", "id", "url")[0], "value") != told {
+		t.Error("what is wrong does not stand at the address, or it is not kept")
+	}
+	r.post(at, at+"/hosts", url.Values{"host": {"mine.example"}, "proof": {"person"}}).is(http.StatusSeeOther)
+	r.get(hook(told, "set").is(http.StatusSeeOther).header.Get("Location")).
+		says("What the agent is told is pushed from now on.", "Pushed to mine.example, set just now by you")
+	r.post(at, at+"/hosts/unbind", url.Values{"host": {"mine.example"}}).is(http.StatusSeeOther)
+	r.get(at).says("The host is not the agent’s own any more, so nothing goes there.")
+	r.get(hook(told, "remove").is(http.StatusSeeOther).header.Get("Location")).says("is not pushed any more.", "Nothing is pushed;")
+}
+
 func TestSecretsOfAnAgentAreReplacedWithOverlap(t *testing.T) {
 	t.Parallel()
 	r := signedIn(t)
@@ -166,7 +185,7 @@ func TestSecretsOfAnAgentAreReplacedWithOverlap(t *testing.T) {
 }
 
 // agentDeeds are all deeds of the pages of agents.
-var agentDeeds = []string{"/rotate", "/revoke", "/hosts", "/hosts/unbind", "/secrets", "/secrets/use", "/secrets/remove"}
+var agentDeeds = []string{"/rotate", "/revoke", "/hosts", "/hosts/unbind", "/secrets", "/secrets/use", "/secrets/remove", "/webhook"}
 
 func TestAgentsOfAnotherAccountAreUnknown(t *testing.T) {
 	t.Parallel()

@@ -251,7 +251,8 @@ func (v *visit) told() error {
 	for _, tag := range t.Tags {
 		view.Tags = append(view.Tags, clean(tag).short(60))
 	}
-	view.Events = append([]event{v.said("event.told", v.who(t.From), v.clock.at(t.SentAt))}, v.mailEvents(v.words.html("event.the.agent"), t.Mailbox, t.EndedAt)...)
+	view.Events = append([]event{v.said("event.told", v.who(t.From), v.clock.at(t.SentAt))}, v.webhookEvents(t.Webhook)...)
+	view.Events = append(view.Events, v.mailEvents(v.words.html("event.the.agent"), t.Mailbox, t.EndedAt)...)
 	p := v.page("agent", string(view.Row.Title.short(60)), view)
 	p.Live = v.liveAt(view.Row.Path)
 	v.render(http.StatusOK, "told", p)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -136,5 +137,22 @@ func TestBudget_OfAPairThatIsLimited(t *testing.T) {
 		for i := range 3 {
 			same(s.t, "the cost of another", c.spent(submit(11+i, http.StatusTooManyRequests)), cost{1, 0})
 		}
+	})
+}
+
+// TestBudget_OfAWebhook: what it costs to push a directive, and to try again.
+func TestBudget_OfAWebhook(t *testing.T) {
+	counting(t, 0, func(s *server, c *counted) {
+		s.agent("bot")
+		alice := s.person("alice")
+		s.send("POST", "/v1/hosts", alice, doc{"agent": "bot", "host": "agent.example", "proof": "person"}, http.StatusCreated)
+		s.send("POST", "/v1/webhooks", alice, doc{"agent": "bot", "url": "https://agent.example/told"}, http.StatusNoContent)
+		var id string
+		same(s.t, "the cost of a directive", c.spent(func() {
+			id = s.send("POST", "/v1/directives", alice, doc{"to": "agent:bot", "title": "t"}, http.StatusCreated)["id"].(string)
+		}), cost{2, 4})
+		key, _ := hub.LetterKey(id)
+		// The directive; its row and its agent. The row, since it is delivered.
+		same(s.t, "the cost of the push", c.spent(func() { s.fire(key) }), cost{2, 2})
 	})
 }

@@ -33,6 +33,9 @@ func (s *server) callbacksOf(bot *caller) {
 	same(s.t, "what is left", []any{read.at("/hosts"), read.at("/secret_refs")}, []any{[]any{}, []any{hub.PushSecretRef}})
 
 	in := s.callback(404, 200)
+	s.owner.call(endpoint.WebhookPut, doc{"agent": bot.id, "url": in.url()}).is(http.StatusNoContent)
+	s.owner.readAgent(bot.id).is(http.StatusOK).shows("/webhook/url", in.url(), "/webhook/host", in.address, "/webhook/by", s.owner.actor)
+	s.owner.call(endpoint.WebhookPut, doc{"agent": bot.id, "url": nil}).is(http.StatusNoContent)
 	id := s.answered(bot, in)
 	s.until("it is given up", func() bool { return s.read(id).at("/callback/state") == "given_up" })
 	s.owner.call(endpoint.SendAgain, nil, id).is(http.StatusAccepted)

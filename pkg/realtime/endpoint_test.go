@@ -168,7 +168,7 @@ func TestCallersOfTheWrongKindAreRefused(t *testing.T) {
 		for name, body := range map[endpoint.Name]any{
 			endpoint.Waiting: nil, endpoint.AgentList: nil, endpoint.Link: nil, endpoint.AgentAdd: doc{"id": unique("x")},
 			endpoint.SettingsPut: doc{"default_resolvers": []string{}}, endpoint.DirectiveSend: doc{"to": bot.actor, "title": "x"},
-			endpoint.AllowlistPut: doc{"agent": bot.id, "senders": nil},
+			endpoint.AllowlistPut: doc{"agent": bot.id, "senders": nil}, endpoint.WebhookPut: doc{"agent": bot.id, "url": nil},
 		} {
 			bot.call(name, body).refused(http.StatusForbidden, ma2h.CodeNotAuthorized, "")
 		}

@@ -144,6 +144,9 @@ func (b *Bell) listen(ctx context.Context, lane string, rung chan<- struct{}) {
 			time.AfterFunc(settles, func() { tell(rung) })
 			pause(ctx, opens)
 		default:
+			if ctx.Err() != nil { // while the queue was made
+				return
+			}
 			b.log.WarnContext(ctx, "rings cannot be heard", "lane", lane, "err", err)
 			pause(ctx, interval)
 			tell(rung)
