@@ -55,6 +55,18 @@ func (d *drive) sessionClose() {
 	}
 }
 
+// lapsed is a session as waitedFor, whose lease has ended without anybody's noticing.
+func (d *drive) lapsed() string {
+	d.t.Helper()
+	bot, other := d.agents()
+	session := d.session(bot, time.Hour)
+	d.directed("agent:bot#"+session, time.Hour-time.Second)
+	e := addressed(session, "agent:bot#"+session, "")
+	e["agent"] = doc{"id": "other", "run_id": "r", "session": d.session(other, 0)}
+	d.writes(other, time.Hour-time.Second, e)
+	return session
+}
+
 // waitedFor is a session of bot's that lives, with a directive and an ask of the other's in its mailbox, whose sender's session
 // is told of its end.
 func (d *drive) waitedFor() string {

@@ -29,7 +29,7 @@ func drives() map[endpoint.Name]func(*drive) {
 		endpoint.SettingsRead: (*drive).settingsRead, endpoint.SettingsPut: (*drive).settingsPut, endpoint.Link: (*drive).link,
 		endpoint.AgentRead: (*drive).agentRead, endpoint.HostBind: (*drive).hostBind, endpoint.HostUnbind: (*drive).hostUnbind,
 		endpoint.WebhookPut: (*drive).webhookPut,
-		endpoint.SecretAdd: (*drive).secretAdd, endpoint.SecretUse: (*drive).secretUse, endpoint.SecretRemove: (*drive).secretRemove,
+		endpoint.SecretAdd:  (*drive).secretAdd, endpoint.SecretUse: (*drive).secretUse, endpoint.SecretRemove: (*drive).secretRemove,
 		endpoint.SendAgain: (*drive).sendAgain,
 		endpoint.Drain:     (*drive).drain, endpoint.Stream: (*drive).stream, endpoint.InboxAck: (*drive).inboxAck, endpoint.DirectiveSend: (*drive).directiveSend,
 		endpoint.DirectiveRead: (*drive).directiveRead, endpoint.AllowlistPut: (*drive).allowlistPut,

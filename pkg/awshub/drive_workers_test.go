@@ -96,7 +96,17 @@ func (d *drive) change(event string, r record.Record) string {
 	return string(b)
 }
 
-func (d *drive) fire() { d.execute(d.config.Firer(d.t.Context())) }
+func (d *drive) fire() {
+	f, err := d.config.Firer(d.t.Context())
+	d.execute(f, err)
+	for _, session := range []string{d.waitedFor(), d.lapsed()} {
+		key, _ := hub.SessionKey(session)
+		in := sfnclock.Input{Key: sfnclock.Key(key), At: sfnclock.Timestamp(time.Now())}
+		if _, err := f(d.t.Context(), in); err != nil {
+			d.t.Errorf("execution for %s: %v", session, err)
+		}
+	}
+}
 
 func (d *drive) deliver() {
 	d.execute(d.config.Deliverer(d.t.Context()))

@@ -22,7 +22,7 @@ const (
 	Inbox   Name = "inbox"   // the pages, and every path that is no endpoint
 	Sweep   Name = "sweep"   // does what is due, each minute
 	Outbox  Name = "outbox"  // starts an execution for what was written and is due soon
-	Fire    Name = "fire"    // ends a message at its deadline, for an execution
+	Fire    Name = "fire"    // ends a message at its deadline or a session at that of its lease, for an execution
 	Deliver Name = "deliver" // makes one attempt at a callback, for an execution
 )
 
@@ -54,7 +54,7 @@ func Workers() []Function {
 		{Inbox, pages},
 		{Sweep, sweep},
 		{Outbox, Access{Arms: true, Rings: true}},
-		{Fire, settling()},
+		{Fire, settling().and(bouncing())},
 		{Deliver, push.and(settlingDirectives())},
 	}
 }

@@ -15,10 +15,11 @@ type TimerKind string
 const (
 	TimerExpiry   TimerKind = "expiry"   // of an open message whose sender is to be called back: Hub.Expire
 	TimerCallback TimerKind = "callback" // one that is owed, with all its attempts: Hub.Deliver
+	TimerLease    TimerKind = "lease"    // of a session, from its registration on: Hub.Expire
 )
 
-// TimerHorizon is how long after its acceptance a message may expire and still have a Timer. What lasts longer can wait
-// for a sweep.
+// TimerHorizon is how long after its acceptance a message may expire and still have a Timer, and after its registration a
+// session. What lasts longer can wait for a sweep.
 const TimerHorizon = 24 * time.Hour
 
 // Timer is what should happen promptly of a record, where another than the one who wrote it sees to that. Its name is the
@@ -33,6 +34,9 @@ type Timer struct {
 // TimerOf decides from a record alone which Timer it needs; nil for none. The record may be out of date: a Timer too many
 // does no harm, since what it calls decides anew. An error is about a record that nobody can read.
 func TimerOf(r record.Record) (*Timer, error) {
+	if r.Kind == KindSession {
+		return leaseTimer(r)
+	}
 	if r.Kind != KindState || r.Due.IsZero() {
 		return nil, nil
 	}
@@ -49,6 +53,22 @@ func TimerOf(r record.Record) (*Timer, error) {
 		return nil, fmt.Errorf("decode %s %s: it says that it is of message %q", r.Kind, r.Key, s.ID)
 	}
 	return &Timer{Kind: kind, Name: s.timerName(kind, tail), Key: r.Key, At: at}, nil
+}
+
+// leaseTimer is the one Timer of a session. It is decided from the session as it was registered: whoever it calls looks when the
+// lease ends, as often as it is renewed, so that a renewal needs none.
+func leaseTimer(r record.Record) (*Timer, error) {
+	var s Session
+	if err := Decode(r, &s); err != nil {
+		return nil, err
+	}
+	if key, ok := SessionKey(s.ID); !ok || key != r.Key {
+		return nil, fmt.Errorf("decode %s %s: it says that it is of session %q", r.Kind, r.Key, s.ID)
+	}
+	if s.ended() || !s.LastSeen.Equal(s.CreatedAt) {
+		return nil, nil
+	}
+	return &Timer{Kind: TimerLease, Name: "lease-" + s.tail(), Key: r.Key, At: afterDeadline(s.ExpiresAt)}, nil
 }
 
 // timerName names what of a state should happen. Of one outcome there is one callback, and another one each time that a

@@ -39,9 +39,12 @@ func (h *Hub) TakeOver(ctx context.Context, key record.Key) error {
 	return h.redate(ctx, m)
 }
 
-// Expire does what a TimerExpiry is for, and returns when to do it if it is too early, zero when it is done. A callback
-// is then owed, for which there is another Timer.
+// Expire does what a TimerExpiry or TimerLease is for, and returns when to do it if it is too early, zero when it is done. A
+// callback is then owed, for which there is another Timer.
 func (h *Hub) Expire(ctx context.Context, key record.Key) (again time.Time, _ error) {
+	if ofSession(key) {
+		return h.lapse(ctx, key)
+	}
 	m, err := h.settled(ctx, key)
 	if m == nil || err != nil {
 		return time.Time{}, err

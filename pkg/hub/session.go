@@ -96,11 +96,14 @@ func (h *Hub) sessionNext(s *Session) time.Time {
 }
 
 func (h *Hub) sessionDue(s *Session) time.Time {
-	if !s.ended() {
+	if !s.ended() && !s.beyondTimers() {
 		return h.sessionNext(s).Add(h.Settings.Grace)
 	}
 	return h.sessionNext(s)
 }
+
+// beyondTimers says whether a session's lease ends when its Timer is over, so that a sweep sees to it without delay.
+func (s *Session) beyondTimers() bool { return s.ExpiresAt.Sub(s.CreatedAt) > TimerHorizon }
 
 // sessionRecord returns the record for a session: in the list of its account and in that of its agent, the live ones before
 // those that have ended, the newest first. A renewal changes neither place nor due time, so that it costs no more than the

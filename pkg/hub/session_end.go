@@ -171,22 +171,45 @@ func ofSession(key record.Key) bool {
 // fireSession does what is due of a session: ends a lease that has lapsed, goes through the lane of one that has ended, and
 // erases it at last. It returns when to look again.
 func (h *Hub) fireSession(ctx context.Context, key record.Key) (again time.Time, _ error) {
-	rec, err := h.get(ctx, key)
-	if err != nil {
-		return time.Time{}, err
-	}
-	s, err := sessionOf(rec)
-	if err != nil || s == nil {
-		return time.Time{}, err
-	}
 	now := h.now()
-	if err := h.settleSession(ctx, s, now); err != nil {
+	s, err := h.sessionAt(ctx, key, now)
+	if s == nil || err != nil {
 		return time.Time{}, err
 	}
 	if !s.ended() {
 		return h.sessionNext(&s.Session), h.redateSession(ctx, s, now)
 	}
 	return h.clear(ctx, s, now)
+}
+
+// sessionAt reads a session and settles it at now; nil for none.
+func (h *Hub) sessionAt(ctx context.Context, key record.Key, now time.Time) (*session, error) {
+	rec, err := h.get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sessionOf(rec)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return s, h.settleSession(ctx, s, now)
+}
+
+// lapse is fireSession for a TimerLease: it ends a lease that has lapsed, and goes through the lane of a session that has ended,
+// however it did. The rest is a sweep's: the erasure, and a session that has lived for longer than TimerHorizon, so that
+// nothing waits for ever for one that is always renewed.
+func (h *Hub) lapse(ctx context.Context, key record.Key) (again time.Time, _ error) {
+	now := h.now()
+	s, err := h.sessionAt(ctx, key, now)
+	switch {
+	case s == nil || err != nil:
+		return time.Time{}, err
+	case s.ended():
+		return h.bouncePassesOf(ctx, s, now)
+	case s.beyondTimers():
+		return time.Time{}, nil
+	}
+	return h.sessionNext(&s.Session), nil
 }
 
 // redateSession moves the due time of a session whose lease was renewed since it was written, so that it is not fired for
@@ -207,16 +230,8 @@ func (h *Hub) redateSession(ctx context.Context, s *session, now time.Time) erro
 
 // clear takes a session that has ended through the passes over its lane to its erasure, as far as it is time for.
 func (h *Hub) clear(ctx context.Context, s *session, now time.Time) (again time.Time, _ error) {
-	for s.Bounced < bouncePasses {
-		if at := h.sessionNext(&s.Session); now.Before(at) && s.Bounced > 0 {
-			return at, nil
-		}
-		if err := h.bounceLane(ctx, s, now); err != nil {
-			return time.Time{}, err
-		}
-		if err := h.passed(ctx, s, now); err != nil {
-			return time.Time{}, err
-		}
+	if again, err := h.bouncePassesOf(ctx, s, now); err != nil || !again.IsZero() {
+		return again, err
 	}
 	if s.rec.Rev == "" {
 		return time.Time{}, nil // somebody else has erased it
@@ -233,6 +248,23 @@ func (h *Hub) clear(ctx context.Context, s *session, now time.Time) (again time.
 		return time.Time{}, fmt.Errorf("erase session %s: %w", s.ID, err)
 	}
 	h.Bell.Forget(ctx, sessionLane(s.tail()))
+	return time.Time{}, nil
+}
+
+// bouncePassesOf goes through the lane of a session that has ended, as often as it is time for, and returns when to do so again;
+// zero for never.
+func (h *Hub) bouncePassesOf(ctx context.Context, s *session, now time.Time) (again time.Time, _ error) {
+	for s.Bounced < bouncePasses {
+		if at := h.sessionNext(&s.Session); now.Before(at) && s.Bounced > 0 {
+			return at, nil
+		}
+		if err := h.bounceLane(ctx, s, now); err != nil {
+			return time.Time{}, err
+		}
+		if err := h.passed(ctx, s, now); err != nil {
+			return time.Time{}, err
+		}
+	}
 	return time.Time{}, nil
 }
 

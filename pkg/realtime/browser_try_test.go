@@ -163,6 +163,14 @@ func TestBrowser_L14_AFreshTokenEachTime(t *testing.T) {
 		if !w.has("#agent[aria-invalid]") && !s.shared || w.has("#snippet-mash") {
 			s.t.Error("the name of an agent that there is was taken")
 		}
+		if !s.shared { // what is wrong stays while other things come
+			w.isLive()
+			bot.accepted(s.notify())
+			w.see("it was told", `document.body.innerText.includes('The build is green')`)
+			if !w.has("#agent[aria-invalid]") || eval[string](w, `document.querySelector("#agent").value`) != bot.id {
+				s.t.Error("what is wrong with the name went away by itself")
+			}
+		}
 		bot.get("/v1/me").is(http.StatusOK)
 	})
 }

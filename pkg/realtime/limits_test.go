@@ -120,7 +120,7 @@ func TestLimits_WhatWaitsInAMailbox(t *testing.T) {
 			}
 		}
 		s.until("there is room again", func() bool {
-			bot.call(endpoint.InboxAck, doc{"ids": bot.fetches()}).is(http.StatusOK)
+			bot.call(endpoint.InboxAck, doc{"ids": append([]string{}, bot.fetches()...)}).is(http.StatusOK)
 			return s.owner.call(endpoint.DirectiveSend, doc{"to": bot.actor, "title": "Stop"}).status == http.StatusCreated
 		})
 	})

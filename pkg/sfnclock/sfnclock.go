@@ -34,7 +34,7 @@ type Clock struct {
 // New returns the Clock of the state machines with these ARNs, which have the definitions of this package.
 func New(client *sfn.Client, expiry, callback string) *Clock {
 	return &Clock{
-		machines: map[hub.TimerKind]string{hub.TimerExpiry: expiry, hub.TimerCallback: callback},
+		machines: map[hub.TimerKind]string{hub.TimerExpiry: expiry, hub.TimerLease: expiry, hub.TimerCallback: callback},
 		start:    client.StartExecution,
 	}
 }

@@ -40,7 +40,8 @@ const under = () => x < 0 || performance.now() - finger > 900 ? null : document.
 let latest;
 const ended = new Set();
 const plain = (el) => el.innerHTML.replace(/(<time[^>]*>)[^<]*/g, "$1");
-const typed = (el) => $$("textarea", el).some((t) => t.value);
+const typed = (el) => $$("textarea", el).some((t) => t.value) ||
+  $$("input[type=text], input[type=url]", el).some((t) => t.value !== t.defaultValue);
 const update = (fresh) => {
   latest = fresh;
   document.title = fresh.title;
@@ -53,6 +54,7 @@ const update = (fresh) => {
     const list = $(".rows", here);
     if (list) rowsOf(list, $(".rows", next), held);
     if ($(".row", here) && (list || here.contains(held)) || plain(here) === plain(next)) continue;
+    if (typed(here) || $("[aria-invalid]", here)) continue; // and what is wrong with it
     if (here.contains(held) || here.contains(document.activeElement) && document.activeElement !== document.body) continue;
     here.replaceChildren(...document.importNode(next, true).childNodes);
   }
