@@ -109,23 +109,23 @@ func (d *drive) fire() {
 }
 
 func (d *drive) deliver() {
-	d.execute(d.config.Deliverer(d.t.Context()))
+	f, err := d.config.Deliverer(d.t.Context())
+	d.execute(f, err, d.told(), d.forgotten())
 	if got, _ := d.receiver.attempts(); len(got) == 0 {
 		d.t.Error("nothing was pushed")
 	}
 }
 
 // execute calls what an execution calls, for messages in every state.
-func (d *drive) execute(f awshub.Execution, err error) {
+func (d *drive) execute(f awshub.Execution, err error, more ...string) {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	stranded, _ := d.stranded("stranded")
-	told := d.told()
-	for _, id := range []string{
-		"msg_" + strings.Repeat("a", ma2h.TailLength), d.old("old"), d.late("late"), d.current("open"), d.owed(), stranded, told,
-	} {
+	for _, id := range append(more,
+		"msg_"+strings.Repeat("a", ma2h.TailLength), d.old("old"), d.late("late"), d.current("open"), d.owed(), stranded,
+	) {
 		key, _ := hub.LetterKey(id)
 		in := sfnclock.Input{Key: sfnclock.Key(key), At: sfnclock.Timestamp(time.Now())}
 		if _, err := f(d.t.Context(), in); err != nil {
