@@ -20,13 +20,13 @@ func TestEveryKeyHasASentence(t *testing.T) {
 	for _, k := range strings.Fields(`verdict.declined verdict.cancelled verdict.completed verdict.dismissed
 		priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
 		outcome.dismissed push.network push.guarded push.refused push.dns push.connect push.tls push.timeout push.reset push.too_long
-		push.malformed push.unbound push.no_key push.revoked field.minimum field.maximum
+		push.malformed push.unbound push.no_key push.revoked push.no_webhook field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		filter.agent filter.kind filter.outcome filter.by filter.agent.is filter.kind.is filter.outcome.is filter.by.is filter.from.is
 		filter.until.is kind.ask kind.task kind.notify ended.answered ended.declined ended.completed ended.dismissed ended.cancelled
 		ended.expired agent.added agent.rotated agent.token agent.token.older host.well-known host.dns host.person
 		notice.agent.bound notice.agent.unbound notice.agent.used notice.agent.removed notice.agent.stopped notice.agent.lifted
-		notice.agent.closed notice.agent.over notice.agent.senders notice.mail.on notice.mail.off field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
+		notice.agent.closed notice.agent.over notice.agent.senders notice.agent.pushed notice.agent.unpushed notice.mail.on notice.mail.off field.multipleOf hint.multipleOf hint.exactly hint.between hint.most hint.least hint.items.exactly hint.items.between
 		hint.items.most hint.items.least hint.exactly.one hint.most.one hint.items.exactly.one hint.items.most.one
 		signin.first signin.used
 		session.via.password session.via.invitation notice.resolvers.set notice.password.set notice.password.removed

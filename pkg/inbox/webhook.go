@@ -19,13 +19,11 @@ func (v *visit) webhook(a *hub.AgentDetail) webhookView {
 	if w == nil {
 		return webhookView{}
 	}
-	key := "webhook.to"
-	if !w.Bound {
-		key = "webhook.unbound"
+	view := webhookView{URL: w.URL, About: v.words.html("webhook.to", clean(w.Host), v.clock.ago(w.At), v.who(w.By)), Wrong: !w.Bound}
+	if view.Wrong {
+		view.About = v.words.html("webhook.unbound", clean(w.Host), v.clock.ago(w.At), v.who(w.By))
 	}
-	return webhookView{
-		URL: w.URL, About: v.words.html(key, clean(w.Host), v.clock.ago(w.At), v.who(w.By)), Wrong: !w.Bound,
-	}
+	return view
 }
 
 // setWebhook has what people tell an agent pushed to what was typed, or no more where that is empty.
