@@ -25,6 +25,7 @@ type message struct {
 
 	directive bool
 	addressee record.Record // the agent that a directive is for, where an attempt may be made to push it
+	live      record.Record // of the addressee, likewise
 }
 
 func (m *message) stateKey() record.Key   { return letterKey(m.directive, m.tail, "state") }

@@ -349,6 +349,7 @@ func TestTheFounderStaysAndMembersMayNot(t *testing.T) {
 			"settings": h.SetDefaultResolvers(t.Context(), bob, nil),
 			"opt-in":   h.SetInterAgent(t.Context(), bob, true),
 			"list":     h.SetAllowlist(t.Context(), bob, "bot", nil),
+			"webhook":  h.SetWebhook(t.Context(), bob, "bot", ""),
 			"revoke":   h.RevokeAgent(t.Context(), bob, "bot"),
 			"uninvite": h.Uninvite(t.Context(), bob, "x"),
 			"add":      func() error { _, err := h.AddAgent(t.Context(), bob, "x"); return err }(),

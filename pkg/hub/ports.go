@@ -86,7 +86,7 @@ type PushResult struct {
 // Failure is why an attempt got no answer, as a code without addresses or names.
 type Failure string
 
-// The failures of an attempt. The last five are never tried again, since nothing about them will change by waiting.
+// The failures of an attempt. The last six are never tried again, since nothing about them will change by waiting.
 const (
 	FailureDNS       Failure = "dns"       // the name leads to no address
 	FailureConnect   Failure = "connect"   // nobody listens, or there is no way there
@@ -104,11 +104,13 @@ const (
 	FailureRevoked Failure = "revoked" // the agent may not have it any more: its callback may be somebody else's
 
 	FailureNoWebhook Failure = "no_webhook" // the agent's webhook was taken away since the directive was sent
+	FailureStopped   Failure = "stopped"    // a person has stopped the agent, so that nothing is pushed to it
 )
 
 // Final says whether a failure is one that waiting does not change.
 func (f Failure) Final() bool {
-	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey || f == FailureRevoked || f == FailureNoWebhook
+	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey || f == FailureRevoked || f == FailureNoWebhook ||
+		f == FailureStopped
 }
 
 // ErrNoKey is the error of Keys for a wrapped key that it cannot open.

@@ -104,24 +104,28 @@ func (s *State) owed() bool {
 
 // withAddressee reads with one request what an attempt at a directive needs beside it, and settles the directive by it.
 func (h *Hub) withAddressee(ctx context.Context, m *message) error {
-	agent := AgentKey(m.state.Mail.ToRef)
-	read, err := h.along(ctx, &Caller{}, append(m.state.postKeys(), agent)...)
+	agent, live := AgentKey(m.state.Mail.ToRef), LiveKey(m.state.Mail.ToRef)
+	read, err := h.along(ctx, &Caller{}, append(m.state.postKeys(), agent, live)...)
 	if err != nil {
 		return fmt.Errorf("read who %s is for: %w", m.state.ID, err)
 	}
 	m.addressee, _ = read.seen(agent)
+	m.live, _ = read.seen(live)
 	return h.settleKnown(ctx, read, m, h.now())
 }
 
 // signedDirective composes and signs an attempt at a directive, anew each time (spec §9.7): to where the agent's webhook is now.
 func (h *Hub) signedDirective(ctx context.Context, m *message, attempt int) (*Push, Failure, error) {
 	var agent Agent
-	if err := decodeAny(m.addressee, &agent); err != nil {
+	var live Live
+	if err := errors.Join(decodeAny(m.addressee, &agent), decodeAny(m.live, &live)); err != nil {
 		return nil, "", err
 	}
 	switch {
 	case agent.Revoked || agent.Ref == "":
 		return nil, FailureRevoked, nil
+	case live.Stop != nil:
+		return nil, FailureStopped, nil
 	case agent.Webhook == nil:
 		return nil, FailureNoWebhook, nil
 	case !h.boundTo(&agent, agent.Webhook.URL):

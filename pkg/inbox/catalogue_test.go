@@ -20,7 +20,7 @@ func TestEveryKeyHasASentence(t *testing.T) {
 	for _, k := range strings.Fields(`verdict.declined verdict.cancelled verdict.completed verdict.dismissed
 		priority.urgent priority.high priority.low outcome.declined outcome.cancelled outcome.completed
 		outcome.dismissed push.network push.guarded push.refused push.dns push.connect push.tls push.timeout push.reset push.too_long
-		push.malformed push.unbound push.no_key push.revoked push.no_webhook field.minimum field.maximum
+		push.malformed push.unbound push.no_key push.revoked push.no_webhook push.stopped field.minimum field.maximum
 		field.exclusiveMinimum field.exclusiveMaximum hint.minimum hint.maximum hint.exclusiveMinimum hint.exclusiveMaximum
 		filter.agent filter.kind filter.outcome filter.by filter.agent.is filter.kind.is filter.outcome.is filter.by.is filter.from.is
 		filter.until.is kind.ask kind.task kind.notify ended.answered ended.declined ended.completed ended.dismissed ended.cancelled
