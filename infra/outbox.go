@@ -28,6 +28,9 @@ const dueRecords = `{"eventName":["INSERT","MODIFY"],` +
 // newMail lets the rows of mailboxes through when they come, and not each claim of one.
 const newMail = `{"eventName":["INSERT"],"dynamodb":{"NewImage":{"kind":{"S":["row"]}}}}`
 
+// newSessions lets sessions through when they are registered, and not each renewal of their leases.
+const newSessions = `{"eventName":["INSERT"],"dynamodb":{"NewImage":{"kind":{"S":["session"]}}}}`
+
 // addOutbox makes the function on the table's stream, which starts executions and wakes who waits for mail, and the queue of
 // what it could not do.
 func (s *stack) addOutbox() {
@@ -59,6 +62,7 @@ func (s *stack) addOutbox() {
 			Filters: []any{
 				&awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(dueRecords)},
 				&awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(newMail)},
+				&awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(newSessions)},
 			},
 		},
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{

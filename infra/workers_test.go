@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mash-hub/mash/pkg/endpoint"
+	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/sfnclock"
 )
 
@@ -29,6 +30,30 @@ func TestWhatTheOutboxCannotDoIsSetAside(t *testing.T) {
 			if diff := cmp.Diff(want, p[name]); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)
 			}
+		}
+	})
+}
+
+// TestTheStreamBringsWhatTheOutboxActsOn: whatever it could arm or ring for, each when it comes; and of what changes all the time,
+// such as claims and leases, nothing more.
+func TestTheStreamBringsWhatTheOutboxActsOn(t *testing.T) {
+	each(t, func(t *testing.T, s *synthesis) {
+		_, mapping := s.Template.one(t, "AWS::Lambda::EventSourceMapping")
+		got := map[string]any{}
+		for _, f := range at(mapping.Properties, "FilterCriteria", "Filters").([]any) {
+			var pattern doc
+			if err := json.Unmarshal([]byte(at(f, "Pattern").(string)), &pattern); err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range at(pattern, "dynamodb", "NewImage", "kind", "S").([]any) {
+				got[kind.(string)] = pattern["eventName"]
+			}
+		}
+		want := map[string]any{
+			hub.KindState: []any{"INSERT", "MODIFY"}, hub.KindRow: []any{"INSERT"}, hub.KindSession: []any{"INSERT"},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("kinds and events (-want +got)\n%s", diff)
 		}
 	})
 }

@@ -94,20 +94,13 @@ func (p *postOffice) violates(format string, args ...any) {
 // work lets everybody write and read for a moment, kills the hub in the middle, and looks at what is left.
 func (p *postOffice) work(t *testing.T) {
 	t.Helper()
-	p.start(t)
-	ctx, stop := context.WithCancel(context.Background())
-	var working sync.WaitGroup
-	for i := range p.senders {
-		working.Go(func() { p.send(ctx, i) })
-	}
-	for i := range p.readers {
-		working.Go(func() { p.read(ctx, i) })
-	}
-	time.Sleep(500*time.Millisecond + rand.N(500*time.Millisecond))
-	p.kill()
-	stop()
-	working.Wait()
-	p.start(t)
+	p.interrupted(t, 500*time.Millisecond, writers, func(ctx context.Context, i int) {
+		if i < p.senders {
+			p.send(ctx, i)
+		} else {
+			p.read(ctx, i-p.senders)
+		}
+	})
 	p.lives()
 	p.kill()
 }

@@ -179,21 +179,28 @@ func (h *harness) stop(t *testing.T) {
 // round lets the writers work for a moment, kills the hub in the middle, and checks the next life against what they saw.
 func (h *harness) round(t *testing.T) {
 	t.Helper()
+	h.interrupted(t, 300*time.Millisecond, writers, h.write)
+	h.check()
+	h.kill()
+}
+
+// interrupted starts the hub, lets so many work at once, kills it in the middle, after least and up to half a second more, and
+// starts it again.
+func (h *harness) interrupted(t *testing.T, least time.Duration, workers int, work func(ctx context.Context, i int)) {
+	t.Helper()
 	if h.hub == nil {
 		h.start(t)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Go(func() { h.write(ctx, i) })
+	for i := range workers {
+		wg.Go(func() { work(ctx, i) })
 	}
-	time.Sleep(300*time.Millisecond + rand.N(500*time.Millisecond))
+	time.Sleep(least + rand.N(500*time.Millisecond))
 	h.kill()
 	stop()
 	wg.Wait()
 	h.start(t)
-	h.check()
-	h.kill()
 }
 
 // write submits, resolves and cancels until the hub is gone, and notes what was acknowledged.

@@ -181,6 +181,32 @@ func (d *drive) inbox() {
 		{"GET", "/inbox?done=" + current, nil, http.StatusOK},
 		{"GET", "/history", nil, http.StatusOK},
 		{"GET", "/history?agent=bot", nil, http.StatusOK},
+	})
+	d.goes(v, ofAgents(bot, other, runs, left))
+	d.goes(v, []step{
+		{"GET", "/people", nil, http.StatusOK},
+		{"POST", "/people/invitations", url.Values{"name": {"bob"}, "role": {"member"}}, http.StatusOK},
+		{"GET", "/settings", nil, http.StatusOK},
+		{"POST", "/settings/default-resolvers", url.Values{"on": {"1"}}, http.StatusSeeOther},
+	})
+	d.goes(&visitor{h: h}, []step{
+		{"GET", "/join/" + joining, nil, http.StatusOK},
+		{"POST", "/join/" + joining, url.Values{"new": {"stapler under moss"}}, http.StatusSeeOther},
+		{"GET", "/settings", nil, http.StatusOK},
+		{"POST", "/settings/password", url.Values{"do": {"remove"}}, http.StatusSeeOther},
+		{"GET", "/settings", nil, http.StatusOK},
+		{"POST", "/settings/password", url.Values{"new": {"stapler under moss"}}, http.StatusSeeOther},
+	})
+	d.carolSignsIn(h)
+	d.goes(v, []step{
+		{"POST", "/people/" + d.hub.PersonRef("carol") + "/remove", url.Values{}, http.StatusSeeOther},
+		{"POST", "/signout", url.Values{}, http.StatusSeeOther},
+	})
+}
+
+// ofAgents are the pages of agents: of bot, which has a session that runs, and of another, which was left a directive.
+func ofAgents(bot, other, runs, left string) []step {
+	return []step{
 		{"GET", "/agents", nil, http.StatusOK},
 		{"POST", "/agents", url.Values{"id": {"another"}}, http.StatusOK},
 		{"GET", bot, nil, http.StatusOK},
@@ -201,24 +227,7 @@ func (d *drive) inbox() {
 		{"POST", bot + "/stop", url.Values{"reason": {"enough"}}, http.StatusSeeOther},
 		{"POST", bot + "/lift", url.Values{}, http.StatusSeeOther},
 		{"POST", bot + "/revoke", url.Values{}, http.StatusSeeOther},
-		{"GET", "/people", nil, http.StatusOK},
-		{"POST", "/people/invitations", url.Values{"name": {"bob"}, "role": {"member"}}, http.StatusOK},
-		{"GET", "/settings", nil, http.StatusOK},
-		{"POST", "/settings/default-resolvers", url.Values{"on": {"1"}}, http.StatusSeeOther},
-	})
-	d.goes(&visitor{h: h}, []step{
-		{"GET", "/join/" + joining, nil, http.StatusOK},
-		{"POST", "/join/" + joining, url.Values{"new": {"stapler under moss"}}, http.StatusSeeOther},
-		{"GET", "/settings", nil, http.StatusOK},
-		{"POST", "/settings/password", url.Values{"do": {"remove"}}, http.StatusSeeOther},
-		{"GET", "/settings", nil, http.StatusOK},
-		{"POST", "/settings/password", url.Values{"new": {"stapler under moss"}}, http.StatusSeeOther},
-	})
-	d.carolSignsIn(h)
-	d.goes(v, []step{
-		{"POST", "/people/" + d.hub.PersonRef("carol") + "/remove", url.Values{}, http.StatusSeeOther},
-		{"POST", "/signout", url.Values{}, http.StatusSeeOther},
-	})
+	}
 }
 
 // carolSignsIn signs in with a password, at the second try.

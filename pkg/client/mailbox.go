@@ -104,7 +104,7 @@ func (b *Mailbox) addressee(ctx context.Context) (ma2h.Address, error) {
 	if id == "" {
 		var err error
 		if id, err = b.Client.agentID(ctx); err != nil {
-			return ma2h.Address{}, fmt.Errorf("drain: %w", err)
+			return ma2h.Address{}, fmt.Errorf("whose mailbox it is: %w", err)
 		}
 	}
 	return ma2h.Address{AgentID: id, Session: b.Session}, nil

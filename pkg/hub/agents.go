@@ -207,7 +207,7 @@ func (a *Agent) view() AgentView {
 	}
 }
 
-// format is the format of an agent's record: an older hub would drop its hosts, sign by a secret before its time, and let
+// format is the format of an agent's record: an older hub would drop its hosts, sign by a secret before its time, let
 // everybody write to it, or forget its webhook.
 func (a *Agent) format() int {
 	if a.Webhook != nil {

@@ -103,7 +103,7 @@ func (h *Hub) settled(ctx context.Context, key record.Key) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.directive && m.state.Push != nil && m.state.Mail.lives() {
+	if kind, _ := m.state.timer(); m.directive && kind == TimerCallback {
 		return m, h.withAddressee(ctx, m)
 	}
 	return m, h.settle(ctx, m, h.now())

@@ -147,7 +147,8 @@ func (h *Hub) stateRecord(tail string, s *State) record.Record {
 }
 
 // format is the format of a state's record: an older hub would give up a callback whose credential it cannot attach, and
-// forget that one is sent again; it knows nothing of mail, and nothing of pushing directives. That it would forget who first opened a message is put up with.
+// forget that one is sent again; it knows nothing of mail, and nothing of pushing directives. That it would forget who first
+// opened a message is put up with.
 func (s *State) format() int {
 	if s.Type == ma2h.TypeDirective && s.Push != nil {
 		return 4

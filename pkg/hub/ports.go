@@ -109,8 +109,11 @@ const (
 
 // Final says whether a failure is one that waiting does not change.
 func (f Failure) Final() bool {
-	return f == FailureRefused || f == FailureUnbound || f == FailureNoKey || f == FailureRevoked || f == FailureNoWebhook ||
-		f == FailureStopped
+	switch f {
+	case FailureRefused, FailureUnbound, FailureNoKey, FailureRevoked, FailureNoWebhook, FailureStopped:
+		return true
+	}
+	return false
 }
 
 // ErrNoKey is the error of Keys for a wrapped key that it cannot open.

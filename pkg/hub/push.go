@@ -76,8 +76,11 @@ func (h *Hub) pushKey(ctx context.Context, a *Agent, ref string) ([]byte, error)
 // secretPurpose binds a wrapped push secret to its agent.
 func secretPurpose(agentRef string) string { return "push-secret " + agentRef }
 
-// try is one attempt of a callback: which of all, and of which round.
-type try struct{ number, round int }
+// try is one attempt of a callback: which of all, of which round, and where it went if it was made.
+type try struct {
+	number, round int
+	url           string
+}
 
 // made is how many attempts there were in all.
 func (w *PushWork) made() int { return w.Dropped + len(w.Attempts) }
@@ -96,14 +99,15 @@ func (h *Hub) pushDue(ctx context.Context, m *message, grace time.Duration) erro
 		return err
 	}
 	if failure != "" { // waiting brings neither a key nor a host nor an agent back
-		return h.stampPush(ctx, m, t, "", PushResult{Failure: failure})
+		return h.stampPush(ctx, m, t, PushResult{Failure: failure})
 	}
+	t.url = p.URL
 	result := h.Pusher.Push(ctx, *p)
 	if result.Status == 0 && ctx.Err() != nil {
 		return ctx.Err() // cut off by ourselves, which says nothing about the receiver
 	}
 	ctx = context.WithoutCancel(ctx) // an answer that is here is not forgotten
-	if err := h.stampPush(ctx, m, t, p.URL, result); err != nil {
+	if err := h.stampPush(ctx, m, t, result); err != nil {
 		return err
 	}
 	if result.Delivered() {
@@ -198,9 +202,9 @@ const maxAttemptsKept = 40
 
 // stampPush writes what came of an attempt, unless another worker has written it: when to try again, or that there is no
 // more to do, and on a 2xx the response track advances (spec §14.2).
-func (h *Hub) stampPush(ctx context.Context, m *message, t try, url string, result PushResult) error {
+func (h *Hub) stampPush(ctx context.Context, m *message, t try, result PushResult) error {
 	if m.directive {
-		return h.stampDirective(ctx, m, t, url, result)
+		return h.stampDirective(ctx, m, t, result)
 	}
 	now := h.now()
 	return h.change(ctx, m, nil, func(s *State) bool {

@@ -25,7 +25,7 @@ func standIn[T any](kind string, usual func() *T) func() {
 	return func() { _ = Decode(rec(), new(T)) }
 }
 
-// usualState, usualSession and usualAgent are what there is most of.
+// usualState and those that follow are what there is most of.
 func usualState() *State {
 	ref := ma2h.NewTail()
 	return &State{

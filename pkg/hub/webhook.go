@@ -152,15 +152,15 @@ func (h *Hub) signedDirective(ctx context.Context, m *message, attempt int) (*Pu
 
 // stampDirective writes what came of an attempt at a directive. A 2xx is evidence that the agent got it (spec §15.1), which its
 // row says as after a drain; it stays in the mailbox until it is acknowledged.
-func (h *Hub) stampDirective(ctx context.Context, m *message, t try, url string, result PushResult) error {
+func (h *Hub) stampDirective(ctx context.Context, m *message, t try, result PushResult) error {
 	now := h.now()
 	for {
 		next := m.state
 		if !h.noteAttempt(&next, t, result, now) {
 			return nil
 		}
-		if url != "" {
-			next.Push.URL = url // which may have been changed since it was sent
+		if t.url != "" {
+			next.Push.URL = t.url // which may have been changed since it was sent
 		}
 		put := record.Put(h.stateRecord(m.tail, &next), m.rec.Rev)
 		err := h.Store.Commit(ctx, append(m.broughtBy(result, now), put)...)

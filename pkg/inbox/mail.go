@@ -144,7 +144,7 @@ func (v *visit) mailStory(m *hub.Reading) []event {
 	case m.Response == nil:
 		return append(out, v.toBeAnswered(m), v.still("todo", "event.todo.answer.fetched", from))
 	}
-	out = append(append(out, event{Text: v.outcome(m)}), v.attempts(m)...)
+	out = append(append(out, event{Text: v.outcome(m)}), v.attempts(m.Callback)...)
 	return append(out, v.answerTrack(from, m)...)
 }
 

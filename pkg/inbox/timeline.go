@@ -35,7 +35,7 @@ func (v *visit) events(m *hub.Reading) []event {
 		return append(out, v.toBeAnswered(m), v.toBeDelivered(m), v.mayAcknowledge())
 	}
 	out = append(out, event{Text: v.outcome(m)})
-	return append(append(out, v.attempts(m)...), v.track(m)...)
+	return append(append(out, v.attempts(m.Callback)...), v.track(m)...)
 }
 
 func (v *visit) said(key string, parts ...any) event { return event{Text: v.words.html(key, parts...)} }
@@ -44,15 +44,14 @@ func (v *visit) still(state, key string, parts ...any) event {
 	return event{Text: v.words.html(key, parts...), State: state}
 }
 
-// attempts are the tries to push an answer to the agent.
-func (v *visit) attempts(m *hub.Reading) []event {
+// attempts are the tries to push an answer or a directive to the agent; none where there is no callback.
+func (v *visit) attempts(c *hub.CallbackView) []event {
 	var out []event
-	earlier := 0 // attempts that are not kept any more
-	if m.Callback != nil {
-		earlier = m.Callback.Earlier
+	if c == nil {
+		return nil
 	}
-	for i, a := range m.Attempts {
-		out = append(out, v.said("event.push", earlier+i+1, v.attempt(a), v.clock.at(a.At)))
+	for i, a := range c.Attempts {
+		out = append(out, v.said("event.push", c.Earlier+i+1, v.attempt(a), v.clock.at(a.At)))
 	}
 	return out
 }

@@ -48,14 +48,8 @@ func (v *visit) setWebhook() error {
 
 // webhookEvents are the tries to push a directive, and what is still to come of them.
 func (v *visit) webhookEvents(c *hub.CallbackView) []event {
-	if c == nil {
-		return nil
-	}
-	var out []event
-	for i, a := range c.Attempts {
-		out = append(out, v.said("event.push", c.Earlier+i+1, v.attempt(a), v.clock.at(a.At)))
-	}
-	if c.State == hub.CallbackTries {
+	out := v.attempts(c)
+	if c != nil && c.State == hub.CallbackTries {
 		out = append(out, v.still("todo", "event.todo.told.pushed", clean(c.Host), v.clock.at(c.Next)))
 	}
 	return out

@@ -55,10 +55,7 @@ func TestBudget_OfMailboxes(t *testing.T) {
 			}
 		}
 		ack := func(query string) func() {
-			return func() {
-				s.send("POST", "/v1/inbox/ack"+query, helper, doc{"ids": ids}, http.StatusOK)
-				ids = nil
-			}
+			return func() { s.send("POST", "/v1/inbox/ack"+query, helper, doc{"ids": ids}, http.StatusOK); ids = nil }
 		}
 		for _, o := range []struct {
 			operation string

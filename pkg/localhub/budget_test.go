@@ -133,6 +133,7 @@ func TestBudget_OfEveryOperation(t *testing.T) {
 		submit := func(key string, request doc, expires time.Time) any {
 			return s.send("POST", "/v1/messages", bot, ask(key, request, expires), http.StatusAccepted)["id"]
 		}
+		refused := func(body doc, want int) func() { return func() { s.send("POST", "/v1/messages", bot, body, want) } }
 		call := func(method string, id any, action, token string, body any, want int) func() {
 			return func() { s.send(method, messagePath(id, action), token, body, want) }
 		}
@@ -149,12 +150,8 @@ func TestBudget_OfEveryOperation(t *testing.T) {
 		}{
 			{"submit", func() { submit("new", either, time.Time{}) }, cost{1, 2}},
 			{"submit again", func() { submit("new", either, time.Time{}) }, cost{1, 0}},
-			{"submit another payload", func() {
-				s.send("POST", "/v1/messages", bot, ask("new", pushed, time.Time{}), http.StatusConflict)
-			}, cost{1, 0}},
-			{"submit what is refused", func() {
-				s.send("POST", "/v1/messages", bot, doc{"ma2h_version": "0.6"}, http.StatusBadRequest)
-			}, cost{1, 0}},
+			{"submit another payload", refused(ask("new", pushed, time.Time{}), http.StatusConflict), cost{1, 0}},
+			{"submit what is refused", refused(doc{"ma2h_version": "0.6"}, http.StatusBadRequest), cost{1, 0}},
 			{"pull what is open", call("GET", byAgent, "", bot, nil, http.StatusOK), cost{1, 0}},
 			{"pull with wait, open", call("GET", byAgent, "?wait=0", bot, nil, http.StatusOK), cost{1, 0}},
 			{"resolve by an agent", call("POST", byAgent, "/resolve", helper, yes, http.StatusOK), cost{1, 1}},

@@ -170,6 +170,7 @@ func TestBrowser_L14_AFreshTokenEachTime(t *testing.T) {
 			if !w.has("#agent[aria-invalid]") || eval[string](w, `document.querySelector("#agent").value`) != bot.id {
 				s.t.Error("what is wrong with the name went away by itself")
 			}
+			w.seeRow(openRow(bot.accepted(s.ask()))) // but nothing hides a question
 		}
 		bot.get("/v1/me").is(http.StatusOK)
 	})

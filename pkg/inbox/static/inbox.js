@@ -54,7 +54,7 @@ const update = (fresh) => {
     const list = $(".rows", here);
     if (list) rowsOf(list, $(".rows", next), held);
     if ($(".row", here) && (list || here.contains(held)) || plain(here) === plain(next)) continue;
-    if (typed(here) || $("[aria-invalid]", here)) continue; // and what is wrong with it
+    if (!$(".row", next) && (typed(here) || $("[aria-invalid]", here))) continue; // what is wrong with it stays, too
     if (here.contains(held) || here.contains(document.activeElement) && document.activeElement !== document.body) continue;
     here.replaceChildren(...document.importNode(next, true).childNodes);
   }
