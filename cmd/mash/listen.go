@@ -24,9 +24,9 @@ type listener struct {
 	c       *client.Client
 	label   string
 	ttl     time.Duration
-	command string // of a shell, or empty to print entries
-	allow   list   // whose asks and tasks are handed on
-	once    bool   // until nothing waits any more
+	command string         // of a shell, or empty to print entries
+	policy  *client.Policy // whose asks and tasks are handed on
+	once    bool           // until nothing waits any more
 
 	box    *client.Mailbox // under the session of now
 	lease  time.Duration   // of that session
@@ -52,7 +52,10 @@ func listenCommand(flags *flag.FlagSet) action {
 		if err != nil {
 			return err
 		}
-		l.p, l.c, l.allow = p, c, *allow
+		l.p, l.c, l.policy = p, c, client.AllowAgents(*allow...)
+		if slices.Contains(*allow, everyAgent) {
+			l.policy = client.AllowEveryAgent()
+		}
 		broken := make(chan os.Signal, 1) // so that a reader who has gone ends the session, and not the process at once
 		signal.Notify(broken, syscall.SIGPIPE)
 		defer signal.Stop(broken)
@@ -77,7 +80,8 @@ func (l *listener) listen(ctx context.Context) error {
 	if err := l.register(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.p.stderr, "%s listens under %s.\n", cleanLine(me.Actor), l.box.Session)
+	fmt.Fprintf(l.p.stderr, "%s listens under %s.\nIt takes asks and tasks of %s.\n",
+		cleanLine(me.Actor), l.box.Session, cleanLine(l.policy.String()))
 	defer func() { l.closeSession(context.WithoutCancel(ctx)) }()
 	for {
 		took, err := l.round(ctx)
@@ -105,7 +109,7 @@ func (l *listener) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.box = &client.Mailbox{Client: l.c, Session: s.ID}
+	l.box = &client.Mailbox{Client: l.c, Session: s.ID, Policy: l.policy}
 	from, _ := ma2h.ParseTime(s.CreatedAt)
 	till, _ := ma2h.ParseTime(s.ExpiresAt)
 	l.lease = till.Sub(from)
@@ -137,12 +141,15 @@ func (l *listener) round(ctx context.Context) (took int, _ error) {
 	for _, why := range got.Refused {
 		fmt.Fprintf(l.p.stderr, "An entry was refused, and nothing done about it: %s.\n", cleanLine(why.Error()))
 	}
+	for _, w := range got.Withheld {
+		l.leave(w)
+	}
 	for _, e := range got.Entries {
 		if err := l.handle(ctx, e); err != nil {
 			return 0, err
 		}
 	}
-	took = len(got.Entries) + len(got.Refused)
+	took = len(got.Entries) + len(got.Refused) + len(got.Withheld)
 	if took == 0 && !l.once {
 		return 0, sleepFor(ctx, leastHold-time.Since(began))
 	}
@@ -152,14 +159,6 @@ func (l *listener) round(ctx context.Context) (took int, _ error) {
 // handle hands an entry on, once, and acknowledges it when that has succeeded. An error ends the session or the program;
 // what became of the entry is none.
 func (l *listener) handle(ctx context.Context, e client.Entry) error {
-	if m, ok := e.(*client.MessageEntry); ok && !l.mayAsk(m) {
-		if !l.denied[m.ID] {
-			fmt.Fprintf(l.p.stderr, "%s from %s was left alone: nobody allowed its %ss. Start with --allow %s to take them.\n",
-				m.ID, cleanLine(m.From), m.Type, shellQuote(senderOf(m)))
-		}
-		l.denied[m.ID] = true
-		return nil
-	}
 	note := ""
 	err := l.acted.DoEntry(e, func() (err error) { note, err = l.hand(ctx, e); return err })
 	if broken, ok := errors.AsType[*brokenPipe](err); ok {
@@ -180,17 +179,15 @@ func (l *listener) handle(ctx context.Context, e client.Entry) error {
 
 const ackWithin = 30 * time.Second
 
-// mayAsk says whether an agent may have this one do something: a directive is a person's word, and what is only told moves
-// nobody, but asks and tasks of agents are for whom the people here have allowed (spec §13.4).
-func (l *listener) mayAsk(m *client.MessageEntry) bool {
-	return m.Type == ma2h.TypeNotify || slices.Contains(l.allow, everyAgent) || slices.Contains(l.allow, senderOf(m)) ||
-		slices.Contains(l.allow, ma2h.AgentPrefix+senderOf(m))
-}
-
-// senderOf is the agent.id of who sent a message.
-func senderOf(m *client.MessageEntry) string {
-	a, _ := ma2h.ParseAddress(m.From)
-	return a.AgentID
+// leave says once that an ask or task was left alone, since nobody here allowed it.
+func (l *listener) leave(w client.Withheld) {
+	if l.denied[w.ID] {
+		return
+	}
+	l.denied[w.ID] = true
+	from, _ := ma2h.ParseAddress(w.From)
+	fmt.Fprintf(l.p.stderr, "%s from %s was left alone: nobody allowed its %ss. Start with --allow %s to take them.\n",
+		w.ID, cleanLine(w.From), w.Type, shellQuote(from.AgentID))
 }
 
 // closeSession ends the session, as well as can be.

@@ -45,8 +45,8 @@ type DirectiveEntry struct {
 	content
 }
 
-// MessageEntry is what another agent of the account tells or asks this one (spec §8.7.1). Before acting on an ask or task
-// an agent must have been told by its people from whom it may take one (spec §13.4). Answer it by Mailbox.Resolve.
+// MessageEntry is what another agent of the account tells or asks this one (spec §8.7.1). An ask or task comes only from those
+// whom Mailbox.Policy allows (spec §13.4). Answer it by Mailbox.Resolve.
 type MessageEntry struct {
 	ID   string `json:"id"`
 	From string `json:"from"` // the sender, attested by the hub: agent:<id> or agent:<id>#<session>

@@ -47,6 +47,7 @@ func ExampleMailbox() {
 		return
 	}
 	box := &client.Mailbox{Client: c, Session: session.ID, Secrets: []string{exampleKey}} // Mash needs no Secrets
+	box.Policy = client.AllowAgents("planner")                                            // whose asks and tasks it takes
 	var acted client.Acted
 	drained, err := box.Drain(ctx, client.DrainOptions{Wait: time.Minute})
 	if err != nil {

@@ -27,6 +27,9 @@ type Mailbox struct {
 	// only directives to the agent are delivered.
 	Session string
 
+	// Policy says whose asks and tasks are handed over (spec §13.4); nil hands over none.
+	Policy *Policy
+
 	// Secrets are the keys of a hub that signs entries by hmac-sha256. They and PublicKeys are tried first; the hub's other
 	// ed25519 keys come from its JWKS.
 	Secrets    []string
@@ -53,11 +56,27 @@ type Drained struct {
 	// its id neither, so it is not acknowledged and the hub delivers it again. The errors are those of package signature,
 	// ErrMisshapen and ErrMisaddressed.
 	Refused []error
+
+	// Withheld are the asks and tasks of agents that Policy does not allow.
+	Withheld []Withheld
+}
+
+// add takes one element of what was delivered.
+func (d *Drained) add(ctx context.Context, b *Mailbox, me ma2h.Address, element map[string]jsontext.Value) {
+	e, err := b.verify(ctx, me, element)
+	if err != nil {
+		d.Refused = append(d.Refused, err)
+	} else if w := b.Policy.withheld(e); w != nil {
+		d.Withheld = append(d.Withheld, *w)
+	} else {
+		d.Entries = append(d.Entries, e)
+	}
 }
 
 // Drain takes what waits in the mailbox and verifies each entry: its signature, over what was received and for this
 // addressee, under the hub's keys; that it is fresh and came for the first time; its shape; and that it is for this agent
-// and, where it names a session, for this one (spec §9.7, §9.8, §13.4). What a drain delivers is hidden from others for the
+// and, where it names a session, for this one (spec §9.7, §9.8, §13.4). Asks and tasks of agents are handed over as Policy
+// allows. What a drain delivers is hidden from others for the
 // hub's visibility timeout; act once for each entry, as Acted does, and then Ack it, else it comes again.
 //
 // The errors are ErrNoKeys, before anything was taken, and those of a session that cannot be presented: not_found; gone,
@@ -88,12 +107,7 @@ func (b *Mailbox) Drain(ctx context.Context, o DrainOptions) (*Drained, error) {
 	}
 	var drained Drained
 	for _, element := range answer.Messages {
-		e, err := b.verify(ctx, me, element)
-		if err != nil {
-			drained.Refused = append(drained.Refused, err)
-			continue
-		}
-		drained.Entries = append(drained.Entries, e)
+		drained.add(ctx, b, me, element)
 	}
 	return &drained, nil
 }

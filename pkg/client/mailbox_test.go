@@ -47,7 +47,7 @@ func registered(t *testing.T, c *client.Client) (*client.Mailbox, *ma2h.Session)
 	if err != nil || s.State != ma2h.SessionActive || s.Label != "a test" || s.TTLSeconds != 600 {
 		t.Fatalf("Register = %+v, %v", s, err)
 	}
-	return &client.Mailbox{Client: c, Session: s.ID}, s
+	return &client.Mailbox{Client: c, Session: s.ID, Policy: client.AllowEveryAgent()}, s
 }
 
 // direct is a directive of the owner to the helper.

@@ -66,7 +66,7 @@ func between(t *testing.T, hub, presents string, meddle func(element) element) s
 
 // through is a mailbox of the same agent and session, behind a proxy.
 func through(b *client.Mailbox, at string) *client.Mailbox {
-	return &client.Mailbox{Client: client.New(at, b.Client.Token), Session: b.Session}
+	return &client.Mailbox{Client: client.New(at, b.Client.Token), Session: b.Session, Policy: b.Policy}
 }
 
 // putting returns a change that sets members of an entry's content, or takes those away that are nil.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/signature"
@@ -18,7 +19,7 @@ func (m *mouth) canned(delivery *answer) *consumer {
 	c := client.New(t.home.url(), m.token)
 	c.Agent.ID, c.Patience, c.Now = m.id, -1, t.home.now
 	c.HTTP = &http.Client{Transport: replaying{delivery, bearing{t.home.header(), t.http}}}
-	box := &client.Mailbox{Client: c, Session: m.session}
+	box := &client.Mailbox{Client: c, Session: m.session, Policy: client.AllowEveryAgent()}
 	for _, k := range t.keys() {
 		switch k := k.(type) {
 		case signature.HMAC:
@@ -54,6 +55,36 @@ func (c *consumer) entries(t *trial) []client.Entry {
 	}
 	t.hold(len(got.Refused) == 0, "pkg/client takes what a hub delivers: %v", got.Refused)
 	return got.Entries
+}
+
+// drainsUnder is what the agent takes when it has been given this policy.
+func (c *consumer) drainsUnder(t *trial, policy *client.Policy) *client.Drained {
+	c.Policy = policy
+	got, err := c.Drain(t.ctx, client.DrainOptions{})
+	if err != nil {
+		t.fail("a drain by pkg/client: %v", err)
+	}
+	return got
+}
+
+// withheld wants a message not to be handed over under this policy, and returns what is said of it.
+func (c *consumer) withheld(t *trial, policy *client.Policy, id string) client.Withheld {
+	got := c.drainsUnder(t, policy)
+	for _, e := range got.Entries {
+		t.hold(e.Key() != id, "an agent acts on no ask or task of whom no policy allows (spec §13.4)")
+	}
+	for _, w := range got.Withheld {
+		if w.ID == id {
+			return w
+		}
+	}
+	t.fail("%s among what is withheld under the policy of %s (spec §13.4)", id, policy)
+	return client.Withheld{}
+}
+
+// takes says whether a message is handed over under this policy.
+func (c *consumer) takes(t *trial, policy *client.Policy, id string) bool {
+	return slices.ContainsFunc(c.drainsUnder(t, policy).Entries, func(e client.Entry) bool { return e.Key() == id })
 }
 
 // refusal is why the agent takes nothing of what is delivered.

@@ -20,7 +20,7 @@ func dp024() []Clause {
 		{Name: "dp-024.5b", Section: "8.8", Title: "the first end stands, and goes to who asked", test: firstEnd},
 		{Name: "dp-024.6", Section: "13.4", Title: "an agent (pkg/client) refuses what was tampered with", test: refusesTampered},
 		{Name: "dp-024.7", Section: "13.4", Title: "an agent (pkg/client) refuses what another session had", test: refusesPrior},
-		{Name: "dp-024.8", Section: "13.4", Title: "an agent acts for whom its people said it may", test: explicitPolicy},
+		{Name: "dp-024.8", Section: "13.4", Title: "an agent (pkg/client) acts for whom it was told to", test: explicitPolicy},
 	}
 }
 
@@ -131,5 +131,30 @@ func refusesPrior(t *trial) {
 }
 
 func explicitPolicy(t *trial) {
-	t.notApplicable("it is a matter of how an agent is deployed, and no hub can be asked about it")
+	a, b := t.fleet("a", "b")
+	m := b.opens()
+	told, ask, task := a.accepted(notifies(m.address())), a.accepted(asks(m.address())), a.accepted(tasks(m.address()))
+	raw := map[string]*answer{}
+	last := m.rawOf(told, 0)
+	for _, id := range []string{told, ask, task} {
+		if !last.has(id) { // else one drain brought all of them
+			last = m.rawOf(id, t.can.visibility())
+		}
+		raw[id] = last
+	}
+	for _, c := range []struct {
+		policy *client.Policy
+		why    error
+	}{{nil, client.ErrNoPolicy}, {client.AllowAgents(), client.ErrNotAllowed}, {client.AllowAgents(b.id), client.ErrNotAllowed}} {
+		for _, id := range []string{ask, task} {
+			w := m.canned(raw[id]).withheld(t, c.policy, id)
+			t.hold(errors.Is(w.Why, c.why) && w.From == a.actor, "an agent acts on no ask or task of whom no policy allows (spec §13.4): %v", w)
+		}
+		t.hold(m.canned(raw[told]).takes(t, c.policy, told), "what is only told needs no policy (spec §13.4)")
+	}
+	for _, policy := range []*client.Policy{client.AllowAgents(a.id), client.AllowEveryAgent()} {
+		for _, id := range []string{ask, task} {
+			t.hold(m.canned(raw[id]).takes(t, policy, id), "an agent takes asks and tasks of whom its policy allows (spec §13.4)")
+		}
+	}
 }
