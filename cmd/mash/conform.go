@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"time"
@@ -19,10 +20,10 @@ import (
 
 // conformFlags are those of mash conform.
 type conformFlags struct {
-	hub, data, run, credentials, callback string
-	real, json                            bool
-	longest                               time.Duration
-	parallel                              int
+	hub, data, run, credentials, callback, restart string
+	real, json                                     bool
+	longest                                        time.Duration
+	parallel                                       int
 }
 
 // conformCommand is `mash conform`.
@@ -33,6 +34,7 @@ func conformCommand(flags *flag.FlagSet) action {
 	flags.StringVar(&f.run, "run", "", "")
 	flags.StringVar(&f.credentials, "credentials", "", "")
 	flags.StringVar(&f.callback, "callback", "", "")
+	flags.StringVar(&f.restart, "restart", "", "")
 	flags.BoolVar(&f.real, "real-time", false, "")
 	flags.BoolVar(&f.json, "json", false, "")
 	flags.IntVar(&f.parallel, "parallel", 0, "")
@@ -96,6 +98,9 @@ func (f *conformFlags) stage(ctx context.Context, p *program) (conform.Stage, fu
 		return &conform.Virtual{URL: c.URL}, func(context.Context) error { return nil }, nil
 	}
 	hub := &conform.Real{URL: c.URL, Owner: c.Token, Callback: f.callback, Longest: f.longest, HTTP: c.HTTP}
+	if f.restart != "" {
+		hub.Restart = func(ctx context.Context) error { return p.shell(ctx, f.restart) }
+	}
 	if err := f.fill(p, hub); err != nil {
 		return nil, nil, err
 	}
@@ -103,6 +108,21 @@ func (f *conformFlags) stage(ctx context.Context, p *program) (conform.Stage, fu
 		return nil, nil, fmt.Errorf("MASH_TOKEN is not set; it has to be an account owner's, or --credentials has to name a file with agents")
 	}
 	return hub, hub.Close, nil
+}
+
+// restartWithin is how long a command may take that restarts a hub.
+const restartWithin = time.Minute
+
+// shell runs a command that a person gave. What it leaves running may keep its output open.
+func (p *program) shell(ctx context.Context, command string) error {
+	ctx, cancel := context.WithTimeout(ctx, restartWithin)
+	defer cancel()
+	c := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // it is what the person who started this wants
+	c.Stdout, c.Stderr, c.WaitDelay = p.stderr, p.stderr, time.Second
+	if err := c.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return fmt.Errorf("the command of --restart failed: %w", err)
+	}
+	return nil
 }
 
 // fill adds the credentials of the file that is named.

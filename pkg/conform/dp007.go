@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mash-hub/mash/pkg/client"
+	"github.com/mash-hub/mash/pkg/endpoint"
 	"github.com/mash-hub/mash/pkg/signature"
 )
 
@@ -20,7 +21,7 @@ func dp007() []Clause {
 		{Name: "dp-007.5", Section: "13.4", Title: "an agent (pkg/client) refuses what is for another", test: refusesForeign},
 		{Name: "dp-007.6", Section: "9.7", Title: "an agent (pkg/client) refuses a delivery replayed", test: refusesReplay},
 		{Name: "dp-007.7", Section: "8.7", Title: "first deliveries come in order", test: inOrder},
-		{Name: "dp-007.8", Section: "3.1", Title: "mail survives a restart of the hub", test: survivesRestart},
+		{Name: "dp-007.8", Section: "3.1", Title: "mail survives a restart of the hub", test: survivesRestart, alone: true},
 	}
 }
 
@@ -111,7 +112,31 @@ func inOrder(t *trial) {
 }
 
 func survivesRestart(t *trial) {
-	t.notApplicable("only who runs a hub can start it again; whoever does finds unacked mail in place (spec §3.1)")
+	x := t.inbound("x").bare()
+	acked, seen := t.direct(directive{To: x.address()}), t.direct(directive{To: x.address()})
+	x.collect(acked, seen)
+	x.consume(acked)
+	unseen := t.direct(directive{To: x.address()})
+	var lease *mouth
+	if t.can.Sessions.Enabled {
+		lease = x.opens()
+	}
+	t.able(t.home.restart(t.ctx), "a restart of the hub")
+	e := endpoint.Of(endpoint.Discovery)
+	t.soon(func() bool {
+		a, err := t.try(nil, e.Method, e.Path, nil)
+		return err == nil && a.status == http.StatusOK
+	},
+		"a hub that is there again (spec §8.0)")
+	for id, state := range map[string]string{acked: "acknowledged", seen: "delivered", unseen: "queued"} {
+		t.track(id).shows("/state", state, "the track of a directive survives a restart (spec §3.1)")
+	}
+	if lease != nil {
+		lease.state().shows("/session/state", "active", "a lease survives a restart (spec §3.1)")
+	}
+	x.gets(unseen)
+	x.getsAfter(t.can.visibility(), seen)
+	x.lacks("what was acked before a restart never comes again (spec §8.7)", acked)
 }
 
 // rawOf is the answer of a drain that has this entry, as it came after a while.

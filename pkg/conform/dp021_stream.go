@@ -11,20 +11,23 @@ import (
 // maxHold is for how long a stream is held at most.
 func (t *trial) maxHold() time.Duration { return seconds(t.can.Inbound.MaxHold) }
 
+// streamTries is how often a clause opens a stream anew that was over before it had shown anything, as those of a slow hub are.
+const streamTries = 8
+
 func zombieSocket(t *trial) {
 	a, b := t.streams("a", "b")
 	var m *mouth
 	var s *stream
 	var connected, id string
-	t.within(t.maxHold()/2, func() bool { // or the stream may be over before anything comes
+	for try, pushed := 0, false; !pushed; try++ {
+		if try == streamTries {
+			t.notApplicable("each of %d streams was over before anything could be pushed", try)
+		}
 		m = b.opensBriefly()
 		s = m.opensStream()
 		connected = m.state().str("/session/expires_at")
 		id = a.accepted(notifies(m.address()))
-		return true
-	}, "a message that is sent to who holds a stream (spec §8.7.2)")
-	if !t.home.virtual() { // where no time passes, a stream ends before anything can come
-		s.gets(id)
+		pushed = t.home.virtual() || s.pushes(id) // where no time passes, a stream ends before anything can come
 	}
 	m.state().shows("/session/expires_at", connected, "what is pushed renews nothing (spec §8.7.2)")
 	m.lapses()
@@ -104,13 +107,22 @@ func provisional(t *trial) {
 	m := b.opens()
 	var id string
 	var s *stream
-	t.within(t.can.visibility(), func() bool {
-		id = a.accepted(notifies(m.address()))
-		s = m.opensStream()
-		s.gets(id)
-		a.pull(id).shows("/mailbox/state", "queued", "a push delivers nothing (spec §8.7.2)")
-		return m.find(id) == nil
-	}, "what was pushed is hidden for the visibility timeout (spec §8.7.2)")
+	hidden := false
+	for try := 0; !hidden; try++ {
+		if try == streamTries {
+			t.notApplicable("in %d tries the hub took longer for its answers than the %v that this is about", try, t.can.visibility())
+		}
+		var sent time.Time // before the push, and so before its visibility timeout began
+		var pushed bool
+		id, s, sent, pushed = pushedOn(a, m)
+		if !pushed {
+			continue
+		}
+		again := m.find(id)
+		hidden = again == nil
+		t.hold(hidden || !t.home.virtual() && time.Since(sent) >= t.can.visibility(), "what was pushed is hidden for the visibility timeout (spec §8.7.2)")
+	}
+	a.pull(id).shows("/mailbox/state", "queued", "a push delivers nothing (spec §8.7.2)")
 	s.leave() // or it pushes again what comes again, and hides it from a drain
 	wait := t.can.visibility()
 	if !t.home.virtual() {
@@ -118,6 +130,21 @@ func provisional(t *trial) {
 	}
 	m.getsAfter(wait, id)
 	a.pull(id).shows("/mailbox/state", "delivered", "a drain delivers what comes again (spec §8.7.2)")
+}
+
+// pushedOn is a message that a stream of its addressee pushes, if it does before it is over. The stream is open before the
+// message is sent, but for where no time passes: there it ends before anything could come.
+func pushedOn(from *caller, to *mouth) (id string, s *stream, sent time.Time, pushed bool) {
+	if to.t.home.virtual() {
+		id = from.accepted(notifies(to.address()))
+		s = to.opensStream()
+		s.gets(id)
+		return id, s, to.t.home.now(), true
+	}
+	s = to.opensStream()
+	sent = time.Now()
+	id = from.accepted(notifies(to.address()))
+	return id, s, sent, s.pushes(id)
 }
 
 func ackOfPushed(t *trial) {

@@ -33,6 +33,10 @@ type Real struct {
 	// Callback is the host:port at which this machine may take what the hub pushes; empty for nowhere.
 	Callback string
 
+	// Restart ends the hub's processes, as a crash would, begins them anew and returns once they are there; nil where nobody
+	// here can.
+	Restart func(context.Context) error
+
 	// Longest is how long a clause may have to wait for time to pass; zero means two minutes.
 	Longest time.Duration
 
@@ -106,6 +110,13 @@ func (h *realHome) virtual() bool                { return false }
 func (h *realHome) header() http.Header          { return http.Header{} }
 func (h *realHome) now() time.Time               { return time.Now() }
 func (h *realHome) settle(context.Context) error { return nil }
+
+func (h *realHome) restart(ctx context.Context) error {
+	if h.Restart == nil {
+		return &unable{"no way was given to restart the hub"}
+	}
+	return h.Restart(ctx)
+}
 
 // mayTake says whether to wait for so long.
 func (h *realHome) mayTake(d time.Duration) error {

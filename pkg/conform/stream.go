@@ -109,18 +109,35 @@ func (s *stream) gets(key string) *entry {
 	if s.m.t.home.virtual() { // where a stream ends by itself once all is said
 		<-s.ended
 	}
-	s.m.t.soon(func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, e := range s.events {
-			var element map[string]json.RawMessage
-			if json.Unmarshal([]byte(e.data), &element) == nil && strings.Contains(e.data, `"`+key+`"`) {
-				found = s.m.verified(s.first, element)
-			}
-		}
-		return found != nil
-	}, "%s pushed to %s (spec §8.7.2)", key, s.m.address())
+	s.m.t.soon(func() bool { found = s.found(key); return found != nil }, "%s pushed to %s (spec §8.7.2)", key, s.m.address())
 	return found
+}
+
+// pushes waits until the stream has pushed an entry, which it verifies, or is over.
+func (s *stream) pushes(key string) bool {
+	for {
+		_, over := s.isOver() // before the look, since what comes last comes before the end
+		if s.found(key) != nil {
+			return true
+		}
+		if over {
+			return false
+		}
+		s.m.t.pause(pollPause / 5)
+	}
+}
+
+// found is the entry among those that were pushed, verified, or nil.
+func (s *stream) found(key string) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.events {
+		var element map[string]json.RawMessage
+		if json.Unmarshal([]byte(e.data), &element) == nil && strings.Contains(e.data, `"`+key+`"`) {
+			return s.m.verified(s.first, element)
+		}
+	}
+	return nil
 }
 
 // isOver says whether the stream has ended, and when.

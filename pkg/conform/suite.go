@@ -38,7 +38,8 @@ type household interface {
 	now() time.Time
 	pass(ctx context.Context, d time.Duration) error // lets time pass, or says that it would take too long
 	virtual() bool
-	settle(ctx context.Context) error // has what is due done, where nothing does it by itself
+	settle(ctx context.Context) error  // has what is due done, where nothing does it by itself
+	restart(ctx context.Context) error // ends the hub's processes and begins them anew
 }
 
 // principal is somebody with a credential.

@@ -68,6 +68,11 @@ const virtualOwner = "human:owner"
 func (h *virtualHome) url() string   { return h.at }
 func (h *virtualHome) virtual() bool { return true }
 
+// restart is none of virtual time, where a hub may keep its tenants in memory.
+func (h *virtualHome) restart(context.Context) error {
+	return &unable{"a hub is started again in real time only"}
+}
+
 func (h *virtualHome) now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
