@@ -2,16 +2,21 @@ package conform_test
 
 import (
 	"context"
+	"log/slog"
 	"net"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/conform"
+	"github.com/mash-hub/mash/pkg/dynamostore/dynamotest"
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/localhub"
 	"github.com/mash-hub/mash/pkg/realtime"
+	"github.com/mash-hub/mash/pkg/record"
 )
 
 // start runs a hub in one process, with the control API or without.
@@ -96,12 +101,32 @@ func hold(t *testing.T, results []conform.Result, notApplicable ...string) {
 
 func TestEveryClauseHoldsInVirtualTime(t *testing.T) {
 	t.Parallel()
-	s, _ := start(t, true)
-	results, err := conform.Run(t.Context(), &conform.Virtual{URL: s.URL}, conform.Options{})
-	if err != nil {
-		t.Fatal(err)
+	engines := map[string]func(*testing.T) string{"SQLite": func(t *testing.T) string { s, _ := start(t, true); return s.URL }}
+	if dynamotest.Wanted(t) {
+		engines["DynamoDB"] = controlled
 	}
-	hold(t, results, notAsked...)
+	for name, url := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			results, err := conform.Run(t.Context(), &conform.Virtual{URL: url(t)}, conform.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hold(t, results, notAsked...)
+		})
+	}
+}
+
+// controlled serves tenants over DynamoDB, which notice late what is due, as on AWS.
+func controlled(t *testing.T) string {
+	server := httptest.NewUnstartedServer(nil)
+	server.Config.Handler = localhub.Web{
+		BaseURL: "http://" + server.Listener.Addr().String(), Grace: 2 * time.Minute, Log: slog.New(slog.DiscardHandler),
+		NewStore: func() (record.Store, error) { return dynamotest.Store(t), nil },
+	}.Handler()
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 func TestEveryClauseHoldsInRealTime(t *testing.T) {
