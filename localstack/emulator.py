@@ -145,7 +145,8 @@ def hand_on_streams() -> None:
         class Handler(build(self, generation, pending)):
             def _read_body(handler):
                 request_id, hand_on = getattr(self, "outlet", (None, None))
-                streams = handler.headers.get("Lambda-Runtime-Function-Response-Mode") == "streaming"
+                # What aws-lambda-go says of a stream: it has no header of its own for that.
+                streams = handler.headers.get("Content-Type") == "application/vnd.awslambda.http-integration-response"
                 if not (hand_on and streams and f"/{request_id}/" in handler.path):
                     return super()._read_body()
                 while size := int(handler.rfile.readline().strip(), 16):

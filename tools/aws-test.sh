@@ -36,7 +36,12 @@ clauses_there() {
 import json, sys
 s = json.load(open(sys.argv[1]))
 print(s["url"], s["token"], s["callback"], sep="\n")' "$stack") || return 1
-	MASH_TOKEN=$token clauses --hub "$url" --callback "$callback" --parallel 6
+	MASH_TOKEN=$token clauses "$only_virtual" --hub "$url" --callback "$callback" --restart localstack/crash --parallel 6
+}
+
+# killed ends every process of a function in the middle of drains, acks and closes, again and again.
+killed() {
+	MASH_TEST_STACK=$stack CRASH_ROUNDS=${ROUNDS:-3} "$bin/gotestcount" -count=1 -tags crash -run '^TestCrash_Deployed' ./cmd/mash
 }
 
 # nothing_left ends the emulator and looks for what it, or a function on it, has left running.
@@ -65,6 +70,7 @@ part 'deploy' tools/aws-deploy.sh
 if [ -s "$stack" ]; then
 	part 'real-time tests on mash serve and on AWS' tests
 	part 'clauses of the protocol on AWS' clauses_there
+	part 'every process of a function is killed, in the middle of drains' killed
 	part 'parts of the stack fail' tools/aws-faults.sh
 	if git rev-parse --verify --quiet 'HEAD~1^{commit}' >/dev/null; then
 		part 'two versions on one table' tools/aws-versions.sh

@@ -13,15 +13,13 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/mash-hub/mash/pkg/client"
 	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
@@ -70,14 +68,22 @@ func TestCrash_TheHarnessNoticesLoss(t *testing.T) {
 	t.Error("five rounds with a hub that acknowledges before it commits, and nothing was missed")
 }
 
-// harness is one hub's folder over many lives, and everything that its clients were told.
-type harness struct {
-	binary, folder string
-	receiver       *receiver
-	owner          string
-	agents         []string // tokens
+// mortal is a hub that lives many times, on the same records.
+type mortal interface {
+	owner(t *testing.T) string       // a token of its owner, while it lives
+	start(t *testing.T) (url string) // if it does not live yet; it serves when start returns
+	kill()                           // in the middle of whatever it does
+	stop(t *testing.T)               // as an operator would
+}
 
-	hub  *exec.Cmd
+// harness is a hub over many lives, and everything that its clients were told.
+type harness struct {
+	mortal
+	receiver *receiver
+	owner    string
+	name     string   // what the ids of its agents begin with
+	agents   []string // tokens
+
 	url  string
 	file *os.File // the clients' own record, synced before they go on
 
@@ -97,31 +103,27 @@ type promise struct {
 
 type outcome struct{ status, resolutionID string }
 
+// newHarness is a harness of a hub of this machine, built with these tags.
 func newHarness(t *testing.T, tags string) *harness {
 	t.Helper()
-	folder := t.TempDir()
-	h := &harness{
-		binary: filepath.Join(folder, "mash"), folder: filepath.Join(folder, "data"), receiver: newReceiver(t),
-		acked: map[string]promise{}, outcomes: map[string]outcome{},
-	}
-	build := exec.Command("go", "build", "-tags", tags, "-o", h.binary, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	r := newReceiver(t)
+	return harnessOf(t, newLocal(t, tags, r.address), r, "writer")
+}
+
+// harnessOf adds agents to a hub.
+func harnessOf(t *testing.T, m mortal, r *receiver, name string) *harness {
+	t.Helper()
+	h := &harness{mortal: m, receiver: r, name: name, acked: map[string]promise{}, outcomes: map[string]outcome{}}
 	var err error
-	if h.file, err = os.Create(filepath.Join(folder, "acknowledged")); err != nil {
+	if h.file, err = os.Create(filepath.Join(t.TempDir(), "acknowledged")); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { h.kill(); _ = h.file.Close() })
+	t.Cleanup(func() { _ = h.file.Close() })
 	h.start(t)
-	token, err := os.ReadFile(filepath.Join(h.folder, "owner.token"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.owner = strings.TrimSpace(string(token))
+	h.owner = h.mortal.owner(t)
 	for i := range writers {
 		var made struct{ Token string }
-		if status, err := h.call("POST", "/v1/agents", h.owner, map[string]any{"id": agentID(i)}, &made); status != 201 {
+		if status, err := h.call("POST", "/v1/agents", h.owner, map[string]any{"id": h.agentID(i)}, &made); status != 201 {
 			t.Fatalf("add agent: %d %v", status, err)
 		}
 		h.agents = append(h.agents, made.Token)
@@ -130,50 +132,12 @@ func newHarness(t *testing.T, tags string) *harness {
 	return h
 }
 
-func agentID(i int) string { return fmt.Sprintf("writer-%d", i) }
+func (h *harness) agentID(i int) string { return fmt.Sprintf("%s-%d", h.name, i) }
 
-// start starts the hub and waits until it serves.
+// start begins a life of the hub, unless it lives.
 func (h *harness) start(t *testing.T) {
 	t.Helper()
-	urlFile := filepath.Join(h.folder, "..", "url")
-	_ = os.Remove(urlFile)
-	h.hub = exec.Command(h.binary, "serve", "--data", h.folder, "--listen", "127.0.0.1:0", "--url-file", urlFile,
-		"--rate", "0", "--allow-callback", h.receiver.address)
-	var stderr bytes.Buffer
-	h.hub.Stderr = &stderr
-	if err := h.hub.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if url, err := os.ReadFile(urlFile); err == nil && len(url) > 0 {
-			h.url = strings.TrimSpace(string(url))
-			return
-		}
-		if time.Now().After(deadline) {
-			h.kill()
-			t.Fatalf("the hub does not serve: %s", stderr.String())
-		}
-	}
-}
-
-func (h *harness) kill() {
-	if h.hub != nil {
-		_ = h.hub.Process.Kill()
-		_ = h.hub.Wait()
-		h.hub = nil
-	}
-}
-
-// stop ends the hub as an operator would.
-func (h *harness) stop(t *testing.T) {
-	t.Helper()
-	if err := h.hub.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.hub.Wait(); err != nil {
-		t.Fatalf("the hub did not stop well: %v", err)
-	}
-	h.hub = nil
+	h.url = h.mortal.start(t)
 }
 
 // round lets the writers work for a moment, kills the hub in the middle, and checks the next life against what they saw.
@@ -188,9 +152,7 @@ func (h *harness) round(t *testing.T) {
 // starts it again.
 func (h *harness) interrupted(t *testing.T, least time.Duration, workers int, work func(ctx context.Context, i int)) {
 	t.Helper()
-	if h.hub == nil {
-		h.start(t)
-	}
+	h.start(t)
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -260,7 +222,7 @@ func (h *harness) ask(i int, expires bool) map[string]any {
 	key := ma2h.NewTail()
 	ask := map[string]any{
 		"ma2h_version": "0.6", "type": "ask", "created_at": "2026-01-31T12:00:00Z", "title": "Ship?",
-		"agent":           map[string]any{"id": agentID(i), "run_id": "r", "runtime": "cli"},
+		"agent":           map[string]any{"id": h.agentID(i), "run_id": "r", "runtime": "cli"},
 		"idempotency_key": key,
 		"request": map[string]any{
 			"mode":              "select",
@@ -385,9 +347,12 @@ func (h *harness) call(method, path, token string, body, into any) (int, error) 
 	return res.StatusCode, json.Unmarshal(answer, into)
 }
 
-var crashClient = &http.Client{
-	Timeout:   10 * time.Second,
-	Transport: &http.Transport{MaxIdleConnsPerHost: writers},
+var crashClient = &http.Client{Timeout: 10 * time.Second, Transport: crashTransport()}
+
+func crashTransport() *http.Transport {
+	t := client.Transport()
+	t.MaxIdleConnsPerHost = writers
+	return t
 }
 
 // receiver is where the hub pushes to; it outlives the hub and takes everything.

@@ -128,7 +128,7 @@ func (s *server) streamsOf(bot *caller) {
 	s.t.Helper()
 	session := bot.call(endpoint.SessionAdd, nil).is(http.StatusCreated).str("/session/id")
 	held := bot.stream(session)
-	id := s.owner.call(endpoint.DirectiveSend, doc{"to": bot.actor + "#" + session, "title": "Stop"}).is(http.StatusCreated).str("/id")
+	id := s.directs(bot, session)
 	e, _ := bot.hears(session, held)
 	if e.kind != "directive" || e.key != id || lookUp(mustParse(s.t, []byte(e.data)), "/directive/id") != id {
 		s.t.Errorf("the stream pushes %+v, want the directive %s", e, id)
@@ -137,6 +137,37 @@ func (s *server) streamsOf(bot *caller) {
 	bot.call(endpoint.InboxAck, doc{"ids": []string{id}}).is(http.StatusOK).shows("/acked", 1)
 	s.owner.call(endpoint.DirectiveRead, nil, id).is(http.StatusOK).shows("/mailbox/state", "acknowledged")
 	bot.call(endpoint.SessionClose, nil, session).is(http.StatusOK)
+}
+
+// TestB60_AStreamPushesWhileItIsOpen: what is sent after the first has come is pushed by the same stream. A stream that is slow
+// to begin may be over before that.
+func TestB60_AStreamPushesWhileItIsOpen(t *testing.T) {
+	onEngines(t, func(s *server) {
+		bot := s.agent("bot")
+		session := bot.call(endpoint.SessionAdd, nil).is(http.StatusCreated).str("/session/id")
+		for range 5 {
+			held := bot.stream(session)
+			if held.pushes(s.directs(bot, session)) && held.pushes(s.directs(bot, session)) {
+				return
+			}
+		}
+		s.t.Error("no stream pushes anything before its end")
+	})
+}
+
+// directs sends a directive to a session.
+func (s *server) directs(bot *caller, session string) (id string) {
+	s.t.Helper()
+	return s.owner.call(endpoint.DirectiveSend, doc{"to": bot.actor + "#" + session, "title": "Stop"}).is(http.StatusCreated).str("/id")
+}
+
+// pushes says whether the stream pushes this before its end.
+func (s *stream) pushes(key string) bool {
+	for {
+		if e, err := s.next(); err != nil || e.key == key {
+			return err == nil
+		}
+	}
 }
 
 // TestB60_WhoConnectsAgainMissesNothing: streams end at their hold, and the next goes on where the one before ended. What is
