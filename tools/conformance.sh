@@ -67,7 +67,7 @@ real() {
 		declare -p scratch && declare -f run_hub crash_hub
 		echo "crash_hub --allow-callback $callback --listen ${url#http://}"
 	} >"$scratch/crash"
-	MASH_URL= MASH_TOKEN=$(cat "$scratch/data/owner.token") clauses "$only_virtual|dp-021\.5a" --hub "$url" \
+	MASH_URL= MASH_TOKEN=$(cat "$scratch/data/owner.token") clauses "$only_virtual|dp-019\.10|dp-021\.5a" --hub "$url" \
 		--callback "$callback" --restart "bash $scratch/crash"
 }
 

@@ -97,7 +97,7 @@ clauses() {
 }
 
 # Clauses that only virtual time shows: about two accounts, days, and what a hub is set to tell.
-only_virtual='dp-(010\.6b|019\.(9d|10)|021\.[67]|022\.(3b|5c|7b)|023\.2)'
+only_virtual='dp-(010\.6b|019\.9d|021\.[67]|022\.(3b|5c|7b)|023\.2)'
 
 # emulator_missing says what the emulated AWS lacks here, or nothing.
 emulator_missing() {
