@@ -28,6 +28,10 @@ type clerk interface {
 	RemoveSecret(ctx context.Context, id, ref string) error
 	RemoveNextSecret(ctx context.Context, id, ref string) error
 	SendAgain(ctx context.Context, id string) error
+
+	AllowMail(ctx context.Context) error
+	ForbidMail(ctx context.Context) error
+	SetAllowlist(ctx context.Context, id string, senders []string) error
 }
 
 // desk is a clerk with what it takes to work with it.

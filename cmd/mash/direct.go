@@ -95,7 +95,34 @@ func (p *program) showDirective(ctx context.Context, f *directFlags, id string) 
 		return p.printJSON(d)
 	}
 	fmt.Fprintf(p.stdout, "%s\nto %s, from %s\n%s\n", cleanLine(d.Title), cleanLine(d.To), cleanLine(d.From), became(d))
+	if d.Webhook != nil {
+		fmt.Fprintln(p.stdout, pushed(d.Webhook))
+	}
 	return nil
+}
+
+// pushed says in a sentence how far a directive has come to its agent's webhook.
+func pushed(w *client.Callback) string {
+	made, host := len(w.Attempts)+w.Earlier, clean(w.Host)
+	if made == 0 {
+		return "It is about to be pushed to " + host + "."
+	}
+	last := w.Attempts[len(w.Attempts)-1]
+	cause := fmt.Sprintf("it answered %d", last.Status)
+	if last.Status == 0 {
+		cause = last.Failure
+	}
+	attempts := fmt.Sprintf("%d attempts to push it to %s", made, host)
+	if made == 1 {
+		attempts = "1 attempt to push it to " + host
+	}
+	switch {
+	case w.State == "delivered":
+		return fmt.Sprintf("It was pushed to %s at %s.", host, moment(last.At, time.Now()))
+	case w.Next.IsZero():
+		return fmt.Sprintf("%s, the last: %s. No other is made; it waits in the mailbox.", attempts, cause)
+	}
+	return fmt.Sprintf("%s, the last: %s. The next is at %s.", attempts, cause, moment(w.Next, time.Now()))
 }
 
 // became says in a sentence what became of a directive (spec §14.2).

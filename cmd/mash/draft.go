@@ -19,6 +19,7 @@ import (
 
 // draft holds the flags that every message has.
 type draft struct {
+	to       string // another agent, or a session of it
 	body     string
 	priority string
 	tags     *list
@@ -35,6 +36,7 @@ type part struct{ kind, value string }
 
 func draftFlags(flags *flag.FlagSet) *draft {
 	d := &draft{tags: listFlag(flags, "tag")}
+	flags.StringVar(&d.to, "to", "", "")
 	flags.StringVar(&d.body, "body", "", "")
 	flags.StringVar(&d.priority, "priority", "", "")
 	flags.StringVar(&d.state, "state", "", "")
@@ -64,6 +66,9 @@ func (d *draft) message(p *program, args []string, now time.Time) (ma2h.Message,
 		return m, usagef("", "--priority wants low, normal, high or urgent, not %s.", shellQuote(d.priority))
 	}
 	var err error
+	if m.To, err = address(d.to); err != nil {
+		return m, err
+	}
 	if m.Body, err = p.text("--body", d.body); err != nil {
 		return m, err
 	}
@@ -87,6 +92,18 @@ func (d *draft) message(p *program, args []string, now time.Time) (ma2h.Message,
 		return m, usagef("", "--expires %s is over already; give a time to come, or a duration such as 15m.", d.expires)
 	}
 	return m, nil
+}
+
+// address reads --to: AGENT or AGENT#SESSION, with agent: before it or not.
+func address(to string) (string, error) {
+	if to == "" {
+		return "", nil
+	}
+	a, ok := ma2h.ParseAddress(ma2h.AgentPrefix + strings.TrimPrefix(to, ma2h.AgentPrefix))
+	if !ok {
+		return "", usagef("", "--to wants the name of an agent, or AGENT#SESSION for one of its sessions, not %s.", shellQuote(to))
+	}
+	return a.String(), nil
 }
 
 // priorities are what --priority may say; without it, it is normal.

@@ -62,8 +62,20 @@ func (p *program) submit(ctx context.Context, m ma2h.Message, d *draft, w *waitF
 	if m.Type == ma2h.TypeNotify || w.no {
 		return p.printSent(ack, m.Type, d.json)
 	}
-	fmt.Fprintf(p.stderr, "Sent as %s.\nWaiting for the answer, which can be given at\n  %s\n", ack.ID, clean(ack.ReviewURL))
+	if m.To != "" {
+		fmt.Fprintf(p.stderr, "Sent as %s.\n%sWaiting for the answer of %s.\n", ack.ID, reached(ack), cleanLine(m.To))
+	} else {
+		fmt.Fprintf(p.stderr, "Sent as %s.\nWaiting for the answer, which can be given at\n  %s\n", ack.ID, clean(ack.ReviewURL))
+	}
 	return p.wait(ctx, c, ack.ID, w.timeout, func(r *ma2h.Response) error { return p.printResponse(r, d.json) })
+}
+
+// reached says when an addressed message may be picked up, where the sender may know (spec §8.1).
+func reached(ack *client.Ack) string {
+	if ack.Destination == nil || ack.Destination.State == "unknown" {
+		return ""
+	}
+	return pickedUp(*ack.Destination) + "\n"
 }
 
 // allow lets those resolve whom the flags name. Without any, the client lets the owner.

@@ -23,6 +23,7 @@ type Directed struct {
 type DirectiveTrack struct {
 	ma2h.Directive
 	Mailbox ma2h.Mailbox `json:"mailbox"`
+	Webhook *Callback    `json:"webhook,omitzero"` // how far it has come to the agent's webhook; nil where it had none
 }
 
 // Direct sends a directive to an agent of the account or to one of its sessions (spec §13): To, Title, and what else of it
