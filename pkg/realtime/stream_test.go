@@ -147,7 +147,8 @@ func TestB60_AStreamPushesWhileItIsOpen(t *testing.T) {
 		session := bot.call(endpoint.SessionAdd, nil).is(http.StatusCreated).str("/session/id")
 		for range 5 {
 			held := bot.stream(session)
-			if held.pushes(s.directs(bot, session)) && held.pushes(s.directs(bot, session)) {
+			pushed := held.pushes(s.directs(bot, session))
+			if pushed && held.pushes(s.directs(bot, session)) {
 				return
 			}
 		}
