@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # make aws-versions BASE=commit: functions of another commit, the one before unless told otherwise, beside those of this tree
-# on one table, as in the middle of a deployment. With each mixture of the two an ask goes from submit to verified answer.
+# on one table, as in the middle of a deployment. With each mixture of the two an ask goes from submit to verified answer, and
+# directives to their acknowledgement.
 . "$(dirname "$0")/parts.sh"
 
 base=${BASE:-HEAD~1}

@@ -1,5 +1,6 @@
 // Command smoke asks one question at a deployed hub and follows it to its end: an agent asks, the owner answers, the answer
-// is pushed and verified, pulled and acknowledged. It prints a line for each step, for a person.
+// is pushed and verified, pulled and acknowledged. Then the owner tells the agent two things, one of which is pushed and one
+// drained, to their acknowledgements. It prints a line for each step, for a person.
 //
 //	smoke .tools/aws-stack.json
 package main
@@ -72,22 +73,28 @@ func (s stack) smoke(ctx context.Context) error {
 		return err
 	}
 	say("agent", "%s", made.ID)
-	pushed, stop, err := s.receive(ctx, made.PushSecret)
+	agent := client.New(s.URL, made.Token)
+	box := &client.Mailbox{Client: agent}
+	pushed, told, stop, err := s.receive(ctx, made.PushSecret, box)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	agent := client.New(s.URL, made.Token)
 	ack, err := agent.Ask(ctx, s.question(made))
 	if err != nil {
 		return err
 	}
 	say("asked", "%s", ack.ID)
 	say("inbox", "%s", ack.ReviewURL)
-	return s.answer(ctx, owner, agent, ack.ID, pushed)
+	if err := s.answer(ctx, owner, agent, ack.ID, pushed); err != nil {
+		return err
+	}
+	return s.tell(ctx, owner, box, made.ID, told)
 }
 
-func (s stack) path() string { return "http://" + s.Callback + "/smoke" }
+// Where the hub may push: answers, and what the agent is told.
+func (s stack) path() string    { return "http://" + s.Callback + "/smoke" }
+func (s stack) webhook() string { return "http://" + s.Callback + "/told" }
 
 func (s stack) question(made *client.NewCredentials) ma2h.Message {
 	return ma2h.Message{
@@ -100,22 +107,30 @@ func (s stack) question(made *client.NewCredentials) ma2h.Message {
 }
 
 // receive listens where the hub may push, and hands on what verifies.
-func (s stack) receive(ctx context.Context, secret string) (<-chan *ma2h.Response, func(), error) {
+func (s stack) receive(
+	ctx context.Context, secret string, box *client.Mailbox,
+) (<-chan *ma2h.Response, <-chan *client.DirectiveEntry, func(), error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Callback)
 	if err != nil {
-		return nil, nil, fmt.Errorf("listen where the hub may push: %w", err)
+		return nil, nil, nil, fmt.Errorf("listen where the hub may push: %w", err)
 	}
-	pushed := make(chan *ma2h.Response, 1)
+	pushed, told, paths := make(chan *ma2h.Response, 1), make(chan *client.DirectiveEntry, 1), http.NewServeMux()
 	verifier := &client.Verifier{Secrets: []string{secret}, URL: s.path()}
-	server := &http.Server{
-		ReadHeaderTimeout: patience,
-		Handler: verifier.Handler(func(_ context.Context, r *ma2h.Response) error {
-			pushed <- r
-			return nil
-		}),
-	}
+	paths.Handle("/smoke", verifier.Handler(func(_ context.Context, r *ma2h.Response) error {
+		pushed <- r
+		return nil
+	}))
+	paths.HandleFunc("/told", func(w http.ResponseWriter, r *http.Request) {
+		e, err := box.Receive(r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		told <- e
+	})
+	server := &http.Server{ReadHeaderTimeout: patience, Handler: paths}
 	go func() { _ = server.Serve(listener) }()
-	return pushed, func() { _ = server.Close() }, nil
+	return pushed, told, func() { _ = server.Close() }, nil
 }
 
 // answer answers as the owner, and compares what comes to the agent by push and by pull.

@@ -72,7 +72,9 @@ type mixture struct {
 }
 
 // agents are the functions that agents call; the others are people's, the pages and the workers.
-func agents() []string { return []string{"submit", "pull", "cancel", "ack", "me", "discovery"} }
+func agents() []string {
+	return []string{"submit", "pull", "cancel", "ack", "me", "discovery", "session-add", "session-close", "drain", "inbox-ack", "stream"}
+}
 
 func mixtures() []mixture {
 	ofAgents := func(function string) bool { return slices.Contains(agents(), function) }
