@@ -51,7 +51,7 @@ type Config struct {
 type Inbox struct {
 	config   Config
 	words    catalogue
-	pages    map[string]*template.Template
+	pages    map[string]func() *template.Template
 	assets   assets
 	markdown *markdown
 	doors    *doors

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 //go:embed templates/*.html
@@ -51,19 +52,22 @@ func (v *visit) page(here, title string, body any) *page {
 	return p
 }
 
-// parsePages parses each page together with what all share.
-func parsePages(words catalogue, c Config) map[string]*template.Template {
+// parsePages parses what all pages share, and each page with it once it is asked for: a function is ready sooner, and makes few of
+// them.
+func parsePages(words catalogue, c Config) map[string]func() *template.Template {
 	functions := template.FuncMap{
 		"t": words.html, "n": words.counted, "give": give, "inc": func(i int) int { return i + 1 },
 		"command": c.command, "folder": c.folder, "link": c.link, "operate": c.operate,
 	}
-	pages := map[string]*template.Template{}
+	shared := template.Must(template.New("shared").Funcs(functions).ParseFS(templateFiles,
+		"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html", "templates/snippet.html"))
+	pages := map[string]func() *template.Template{}
 	for _, name := range []string{
 		"list", "message", "history", "agents", "agent", "token", "revoke", "stop", "thread", "told", "mail", "settings", "signin", "plain", "join", "people", "keys",
 	} {
-		pages[name] = template.Must(template.New(name).Funcs(functions).ParseFS(templateFiles,
-			"templates/layout.html", "templates/rows.html", "templates/parts.html", "templates/form.html", "templates/snippet.html",
-			"templates/"+name+".html"))
+		pages[name] = sync.OnceValue(func() *template.Template {
+			return template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+		})
 	}
 	return pages
 }
@@ -74,7 +78,7 @@ func give(csrf string, v any) map[string]any { return map[string]any{"CSRF": csr
 // render writes a page. It is made whole before any of it is sent, so that a fault cannot leave half a page.
 func (v *visit) render(status int, name string, p *page) {
 	var out bytes.Buffer
-	if err := v.in.pages[name].ExecuteTemplate(&out, "page", p); err != nil {
+	if err := v.in.pages[name]().ExecuteTemplate(&out, "page", p); err != nil {
 		v.in.config.Log.ErrorContext(v.r.Context(), "page not rendered", "page", name, "err", err)
 		http.Error(v.w, v.words.plain("internal_error.text"), http.StatusInternalServerError)
 		return
