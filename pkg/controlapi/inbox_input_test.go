@@ -22,7 +22,9 @@ func TestB51_BadQueriesOfADrain(t *testing.T) {
 					}
 				}
 			}
-			bot.send("GET", "/v1/inbox?max=1&max=x", nil).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/max")
+			for _, name := range []string{"max", "wait", "session"} {
+				bot.send("GET", "/v1/inbox?"+name+"=1&"+name+"=2", nil).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/"+name)
+			}
 			for _, wait := range []string{"", "soon", "-1", "NaN", "Infinity", "1s"} {
 				bot.send("GET", "/v1/inbox?wait="+wait, nil).refused(http.StatusBadRequest, ma2h.CodeValidationError, "/wait")
 			}

@@ -68,11 +68,17 @@ func (s *Server) underSession(c *call, more ...record.Key) (*hub.Caller, string,
 	return caller, session, err
 }
 
-// query reads the query of a request. One that is malformed is not read in part: what went missing may be a bound.
+// query reads the query of a request. One that is malformed is not read in part: what went missing may be a bound. Nor is one of two
+// values taken.
 func query(r *http.Request) (url.Values, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, ma2h.Errorf(ma2h.CodeValidationError, "The query is malformed; percent-encode what stands in it.")
+	}
+	for _, name := range []string{"session", "wait", "max", "since"} {
+		if len(q[name]) > 1 {
+			return nil, ma2h.FieldErrorf(ma2h.CodeValidationError, "/"+name, "Send %s once.", name)
+		}
 	}
 	return q, nil
 }
@@ -104,7 +110,7 @@ func maxOf(q url.Values) (int, error) {
 	}
 	text := q.Get("max")
 	digits := strings.TrimLeft(text, "0")
-	if strings.Trim(text, "0123456789") != "" || digits == "" || len(q["max"]) > 1 {
+	if strings.Trim(text, "0123456789") != "" || digits == "" {
 		return 0, ma2h.FieldErrorf(ma2h.CodeValidationError, "/max", "Send max as one whole number of at least 1, or leave it out.")
 	}
 	n, err := strconv.Atoi(digits)

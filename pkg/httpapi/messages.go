@@ -84,8 +84,10 @@ func (s *Server) pull(c *call) (any, error) {
 
 func pullOptions(r *http.Request) (hub.PullOptions, error) {
 	var o hub.PullOptions
-	q := r.URL.Query()
-	var err error
+	q, err := query(r)
+	if err != nil {
+		return o, err
+	}
 	if o.Wait, err = waitOf(q); err != nil {
 		return o, err
 	}
