@@ -134,8 +134,12 @@ func (h *Hub) provenOwn(ctx context.Context, c *Caller, n NewPassword, tries rec
 func (h *Hub) putPassword(ctx context.Context, c *Caller, p *Person, recs []record.Record, n NewPassword, still []record.Write) (string, error) {
 	p.Epoch++
 	now := h.now()
+	var before Login // the session goes on in a new one, and is good with what it was good with
+	if err := decodeAny(c.Login, &before); err != nil {
+		return "", err
+	}
 	own := &Caller{Account: c.Account, Person: p}
-	token, session := h.session(own, ViaPassword, n.Browser)
+	token, session := h.login(own, Login{Use: LoginSession, Via: ViaPassword, Browser: n.Browser.Summary, With: before.With}, SessionIdle)
 	did := "password_set"
 	writes := append(still, record.Put(personRecord(p), recs[0].Rev), session)
 	if n.New == "" {

@@ -76,6 +76,29 @@ func TestARevokedTokenEndsWhatWasMadeWithIt(t *testing.T) {
 	})
 }
 
+// A session that began by a link of a token stays one of that token, also when a password is chosen in it.
+func TestARevokedTokenEndsASessionInWhichAPasswordWasChosen(t *testing.T) {
+	inHouses(t, func(h *house) {
+		bob, _ := h.join("bob", hub.RoleMember, "")
+		laptop, id := h.bearer(bob, "laptop")
+		link, err := h.NewLogin(t.Context(), laptop, hub.LoginLink, time.Hour)
+		h.must(err)
+		began, err := h.redeemed(link)
+		h.must(err)
+		inside, _, err := auth.For(h.Hub).Session(t.Context(), began)
+		h.must(err)
+		goesOn, err := h.SetPassword(t.Context(), inside, hub.NewPassword{New: "four words without sense"})
+		h.must(err)
+		if !h.opens(goesOn) {
+			t.Fatal("the session does not go on")
+		}
+		h.must(h.RevokeToken(t.Context(), bob, id))
+		if h.opens(goesOn) {
+			t.Error("the session of a revoked token is good, since a password was chosen in it")
+		}
+	})
+}
+
 func TestNothingIsMadeWithATokenThatIsRevokedAtTheSameTime(t *testing.T) {
 	inHouses(t, func(h *house) {
 		for range 3 {

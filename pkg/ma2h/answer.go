@@ -3,9 +3,13 @@ package ma2h
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math/big"
+	"reflect"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -39,7 +43,38 @@ func CompileAnswerSchema(raw []byte) (*AnswerSchema, *Error) {
 	if err != nil {
 		return nil, schemaError(placeOf(err))
 	}
+	forgetFormats(reflect.ValueOf(s), map[*jsonschema.Schema]bool{})
 	return &AnswerSchema{compiled: s, cost: bound}, nil
+}
+
+// forgetFormats keeps a schema and all that it refers to from asserting formats, as those of the older dialects would.
+func forgetFormats(v reflect.Value, seen map[*jsonschema.Schema]bool) {
+	switch v.Kind() {
+	case reflect.Interface:
+		forgetFormats(v.Elem(), seen)
+	case reflect.Pointer:
+		if s, ok := v.Interface().(*jsonschema.Schema); ok && s != nil {
+			if seen[s] {
+				return
+			}
+			seen[s], s.Format = true, nil
+		}
+		forgetFormats(v.Elem(), seen)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				forgetFormats(v.Field(i), seen)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			forgetFormats(v.Index(i), seen)
+		}
+	case reflect.Map:
+		for _, e := range v.Seq2() {
+			forgetFormats(e, seen)
+		}
+	}
 }
 
 func schemaError(place string) *Error {
@@ -70,6 +105,9 @@ func (s *AnswerSchema) Check(value []byte, field string) *Error {
 	if _, ok := d.Value.(map[string]any); !ok {
 		return FieldErrorf(CodeInvalidField, field, "Send an object that meets the request's schema, not %s.", kindOf(d.Value))
 	}
+	if at, ok := firstLong(d.Value, ""); ok {
+		return FieldErrorf(CodeInvalidField, field+at, longNumber)
+	}
 	if !s.cost.affordable(d.Value, len(value)) {
 		return FieldErrorf(CodeInvalidField, field, "The answer is too large for so intricate a schema; send less.")
 	}
@@ -82,9 +120,28 @@ func (s *AnswerSchema) Check(value []byte, field string) *Error {
 		return FieldErrorf(CodeInvalidField, field, "The value does not meet the request's schema.")
 	}
 	v = deepest(v)
-	reason := v.ErrorKind.LocalizedString(message.NewPrinter(language.English))
 	return FieldErrorf(CodeInvalidField, field+pointerOf(v.InstanceLocation),
-		"The value does not meet the request's schema: %s.", strings.TrimSuffix(reason, "."))
+		"The value does not meet the request's schema: %s.", strings.TrimSuffix(reason(v.ErrorKind), "."))
+}
+
+// reason says what is wrong without the value, which may be a secret, and goes where errors go (spec §9.6).
+func reason(k jsonschema.ErrorKind) string {
+	bound := func(what string, want *big.Rat) string { return what + " " + want.RatString() }
+	switch k := k.(type) {
+	case *kind.Pattern:
+		return fmt.Sprintf("it has to match the pattern '%s'", k.Want)
+	case *kind.Minimum:
+		return bound("it has to be at least", k.Want)
+	case *kind.Maximum:
+		return bound("it has to be at most", k.Want)
+	case *kind.ExclusiveMinimum:
+		return bound("it has to be more than", k.Want)
+	case *kind.ExclusiveMaximum:
+		return bound("it has to be less than", k.Want)
+	case *kind.MultipleOf:
+		return bound("it has to be a multiple of", k.Want)
+	}
+	return k.LocalizedString(message.NewPrinter(language.English))
 }
 
 // deepest follows the first causes down to what was really wrong.

@@ -17,6 +17,8 @@ const (
 	maxSchemaText   = 1 << 20    // bytes of its texts and names, counted likewise: a page shows them that often
 	maxAnswerWork   = 1_000_000  // parts of the schema times values of the answer
 	maxPatternWork  = 50_000_000 // steps of patterns times bytes of the answer
+	maxNumber       = 100        // characters of a number: whoever compares two works with all of their digits
+	maxExponent     = 400        // of a number, which has that many digits when it is written out
 )
 
 // cost is what a part of a schema takes to be held against one value.
@@ -36,8 +38,7 @@ func schemaCost(root any) (cost, *Error) {
 		return c, err
 	}
 	if c.parts > maxSchemaParts || c.steps > maxPatternSteps || c.text > maxSchemaText {
-		return c, FieldErrorf(CodeInvalidField, "/request/schema",
-			"The schema is too large or its patterns are too long for a form; make it smaller.")
+		return c, tooLarge()
 	}
 	return c, nil
 }
@@ -52,6 +53,7 @@ type meter struct {
 	root  any
 	known map[string]cost
 	open  map[string]bool // references being followed
+	steps int             // of all patterns so far
 }
 
 // dialect is what the schema says that it is written in.
@@ -68,6 +70,9 @@ func (m *meter) value(v any, at string) (cost, *Error) {
 		c.text = len(v)
 	case json.Number:
 		c.text = len(v)
+		if long(v) {
+			return c, FieldErrorf(CodeInvalidField, "/request/schema"+at, longNumber)
+		}
 	case []any:
 		for i, e := range v {
 			d, err := m.value(e, at+"/"+strconv.Itoa(i))
@@ -103,15 +108,32 @@ func (m *meter) member(name string, v any, at string) (cost, *Error) {
 		return cost{}, FieldErrorf(CodeInvalidField, "/request/schema"+at,
 			"A form's schema is of one dialect; name it at its root, or not at all.")
 	case name == "pattern" && isText:
-		return patternCost(text), nil
+		return m.pattern(text)
 	}
 	c, err := m.value(v, at)
-	if patterns, ok := v.(map[string]any); ok && name == "patternProperties" {
+	if patterns, ok := v.(map[string]any); ok && err == nil && name == "patternProperties" {
 		for p := range patterns {
-			c.add(patternCost(p))
+			d, err := m.pattern(p)
+			if err != nil {
+				return c, err
+			}
+			c.add(d)
 		}
 	}
 	return c, err
+}
+
+// pattern is the cost of a pattern. The walk ends once all of them together are too long, so that no more are looked at.
+func (m *meter) pattern(text string) (cost, *Error) {
+	steps := patternSteps(text)
+	if m.steps += steps; m.steps > maxPatternSteps {
+		return cost{}, tooLarge()
+	}
+	return cost{parts: 1, steps: steps}, nil
+}
+
+func tooLarge() *Error {
+	return FieldErrorf(CodeInvalidField, "/request/schema", "The schema is too large or its patterns are too long for a form; make it smaller.")
 }
 
 // reference is the cost of what a $ref leads to, within the schema.
@@ -138,17 +160,67 @@ func (m *meter) reference(ref, at string) (cost, *Error) {
 	return c, err
 }
 
-// patternCost counts the instructions of a pattern; one that does not compile is refused elsewhere.
-func patternCost(pattern string) cost {
+// patternSteps is how many instructions a pattern takes at most, or somewhat more than maxPatternSteps. It is not compiled for that:
+// a few bytes can stand for very many. One that does not parse is refused elsewhere.
+func patternSteps(pattern string) int {
+	if len(pattern) > maxPatternSteps {
+		return maxPatternSteps + 1
+	}
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return cost{parts: 1}
+		return 1
 	}
-	prog, err := syntax.Compile(re.Simplify())
-	if err != nil {
-		return cost{parts: 1}
+	return stepsOf(re)
+}
+
+func stepsOf(re *syntax.Regexp) int {
+	steps := 1
+	switch re.Op { //nolint:exhaustive // the others are one instruction each, beside what they hold
+	case syntax.OpLiteral:
+		steps = len(re.Rune)
+	case syntax.OpCharClass:
+		steps += len(re.Rune) / 16 // which its instruction keeps
+	case syntax.OpCapture:
+		steps++
 	}
-	return cost{parts: 1, steps: len(prog.Inst)}
+	for _, sub := range re.Sub {
+		steps = min(steps+stepsOf(sub), maxPatternSteps+1)
+	}
+	if re.Op == syntax.OpRepeat {
+		steps *= 1 + max(re.Min, re.Max)
+	}
+	return min(steps, maxPatternSteps+1)
+}
+
+// longNumber is the sentence about a number that is.
+const longNumber = "A number of a form has at most 100 characters and an exponent of at most 400; write a shorter one."
+
+// long says whether a number is too long to be compared with others again and again.
+func long(n json.Number) bool {
+	_, exponent, found := strings.Cut(strings.ToLower(string(n)), "e")
+	e, err := strconv.Atoi(exponent)
+	return len(n) > maxNumber || found && (err != nil || e > maxExponent || e < -maxExponent)
+}
+
+// firstLong is the pointer to a number of v that is too long; ok is false where there is none.
+func firstLong(v any, at string) (pointer string, ok bool) {
+	switch v := v.(type) {
+	case json.Number:
+		return at, long(v)
+	case []any:
+		for i, e := range v {
+			if p, ok := firstLong(e, at+"/"+strconv.Itoa(i)); ok {
+				return p, true
+			}
+		}
+	case map[string]any:
+		for name, e := range v {
+			if p, ok := firstLong(e, Pointer(at, name)); ok {
+				return p, true
+			}
+		}
+	}
+	return "", false
 }
 
 // LocalRef returns the tokens of the JSON Pointer of a $ref that stays within its document, such as #/$defs/API%20key, as

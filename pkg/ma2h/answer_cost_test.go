@@ -79,6 +79,14 @@ func TestNoSchemaTakesLong(t *testing.T) {
 			`{"properties":{"a":{}},"allOf":[` + repeated(3000, func(int) string { return `{"properties":{"b":{}}}` }) + `],"unevaluatedProperties":false}`,
 			`{` + repeated(2500, func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}`,
 		},
+		"a number of many digits":      {`{"properties":{"a":{"items":{"enum":[1.` + strings.Repeat("0", 100_000) + `1]}}}}`, `{"a":[` + repeated(900, func(int) string { return "7" }) + `]}`},
+		"an answer of many digits":     {`{"properties":{"a":{"items":{"enum":[1]}}}}`, `{"a":[1.` + strings.Repeat("0", 100_000) + `1]}`},
+		"a number of a large exponent": {`{"properties":{"a":{"minimum":1e-100000000}}}`, `{"a":1}`},
+		"patterns that are short to write": {`{"properties":{"p":{"anyOf":[` + repeated(10, func(int) string {
+			return `{"pattern":"` + strings.Repeat("a{1000}", 3000) + `"}`
+		}) + `]}}}`, `{}`},
+		"patterns of names that are short to write": {`{"properties":{"p":{}},"patternProperties":{"` + strings.Repeat("a{1000}", 3000) + `":{}}}`, `{}`},
+		"patterns of large sets":                    {`{"properties":{"p":{"pattern":"` + strings.Repeat(`\\pL`, 6000) + `"}}}`, `{}`},
 		"a list against a list": {
 			`{"properties":{"a":{"contains":{"enum":[` + repeated(30000, func(i int) string { return fmt.Sprint(i) }) + `]}}}}`,
 			`{"a":[` + repeated(15000, func(int) string { return "-1" }) + `]}`,
@@ -97,6 +105,42 @@ func TestNoSchemaTakesLong(t *testing.T) {
 				t.Errorf("the schema or the answer = %v, want invalid_field", err)
 			}
 		})
+	}
+}
+
+// No dialect asserts formats: what they cost is not bounded, and the page checks them where people write.
+func TestFormatsAreNoConstraintInAnyDialect(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []string{"draft-04/schema#", "draft-06/schema#", "draft-07/schema#", "draft/2019-09/schema", "draft/2020-12/schema"} {
+		schema := `{"$schema":"http://json-schema.org/` + dialect + `","definitions":{"d":{"format":"date"}},"properties":{
+			"a":{"format":"email"},"b":{"items":{"format":"regex"}},"c":{"allOf":[{"$ref":"#/definitions/d"}]},"d":{"additionalProperties":{"not":{"not":{"format":"ipv4"}}}}}}`
+		s, err := ma2h.CompileAnswerSchema([]byte(strings.Replace(schema, "http://json-schema.org/draft/", "https://json-schema.org/draft/", 1)))
+		if err == nil {
+			err = s.Check([]byte(`{"a":"no mail","b":["("],"c":"soon","d":{"x":"here"}}`), "/value")
+		}
+		if err != nil {
+			t.Errorf("%s: %v", dialect, err)
+		}
+	}
+}
+
+// What is wrong with a value is said without it, since it may be a secret and errors are logged.
+func TestARefusalDoesNotQuoteTheValue(t *testing.T) {
+	t.Parallel()
+	for _, constraint := range []string{
+		`"pattern":"^z"`, `"minimum":90210000`, `"maximum":7`, `"exclusiveMinimum":90210000`, `"exclusiveMaximum":7`, `"multipleOf":7`,
+		`"enum":["a"]`, `"const":"a"`, `"type":"boolean"`, `"minLength":100`, `"maxLength":1`, `"not":{}`,
+	} {
+		s, err := ma2h.CompileAnswerSchema([]byte(`{"properties":{"pin":{` + constraint + `}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, value := range []string{`"TOPSECRET4711"`, `90209999`} {
+			err := s.Check([]byte(`{"pin":`+value+`}`), "/value")
+			if err != nil && strings.Contains(err.Message, strings.Trim(value, `"`)) {
+				t.Errorf("%s: %v", constraint, err)
+			}
+		}
 	}
 }
 
