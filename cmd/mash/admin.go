@@ -52,12 +52,12 @@ func rotateCommand(flags *flag.FlagSet) action {
 func (p *program) sayRotated(done *keyring.Rotated, atOnce bool) {
 	fmt.Fprintf(p.stdout, "The new key of the hub is %s\n", done.ID)
 	if atOnce {
-		fmt.Fprintf(p.stdout, "It signs now, and %s. A hub that runs\n"+
-			"learns of it within a minute. Whoever verifies has to read the key set anew.\n", gone(len(done.Old)))
+		fmt.Fprintf(p.stdout, "It signs, and %s. A hub that runs learns of that within a\n"+
+			"minute; restart it where that is too long. Whoever verifies has to read the key\nset anew.\n", gone(len(done.Old)))
 		return
 	}
-	fmt.Fprintf(p.stdout, "It is in the key set now, and signs from %s.\n"+
-		"The key before is valid until %s.\nA hub that runs needs no restart.\n", clockTime(done.SignsFrom), clockTime(done.OldUntil))
+	fmt.Fprintf(p.stdout, "A hub that runs has it in the key set within a minute, without a restart.\n"+
+		"It signs from %s.\nThe key before is valid until %s.\n", clockTime(done.SignsFrom), clockTime(done.OldUntil))
 }
 
 func gone(n int) string {

@@ -149,10 +149,7 @@ func (f *answerFlags) endTask(r *ma2h.Resolve, a *ma2h.Action, value []string) e
 	if f.dismiss {
 		r.Resolution = ma2h.StatusDismissed
 	}
-	if len(*f.checks) == 0 {
-		return nil
-	}
-	r.Checklist = slices.Clone(a.Checklist)
+	r.Checklist = slices.Clone(a.Checklist) // as it stands, also where no step is done
 	for _, s := range *f.checks {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > len(r.Checklist) {

@@ -68,7 +68,10 @@ func (f *askFlags) request(p *program) (*ma2h.Request, error) {
 func (f *askFlags) giveOptions(r *ma2h.Request) error {
 	for _, given := range *f.options {
 		o := option(given)
-		if o.Value != "" && r.HasOption(o.Value) && len(r.Options) > 0 {
+		if o.Value == "" {
+			return usagef("", "--option wants a value, and perhaps more, such as eu=\"Europe: in Frankfurt\"; %s has none.", shellQuote(given))
+		}
+		if r.HasOption(o.Value) && len(r.Options) > 0 {
 			return usagef("", "Two options have the value %s; give each its own.", shellQuote(o.Value))
 		}
 		r.Options = append(r.Options, o)
@@ -118,9 +121,9 @@ func (f *askFlags) permissions() *ma2h.Permissions {
 	return &permissions
 }
 
-// option reads VALUE[=LABEL[:DESCRIPTION]].
+// option reads VALUE[=LABEL[: DESCRIPTION]]. A colon without a blank after it is part of the label, as in 10:30.
 func option(s string) ma2h.Option {
 	value, rest, _ := strings.Cut(s, "=")
-	label, description, _ := strings.Cut(rest, ":")
+	label, description, _ := strings.Cut(rest, ": ")
 	return ma2h.Option{Value: value, Label: label, Description: strings.TrimSpace(description)}
 }

@@ -17,8 +17,11 @@ type list []string
 
 func (l *list) String() string { return strings.Join(*l, ", ") }
 
-// Set adds a value.
+// Set adds a value. An empty one is mostly that of a variable that was not set.
 func (l *list) Set(s string) error {
+	if s == "" {
+		return errors.New("wants a value")
+	}
 	*l = append(*l, s)
 	return nil
 }

@@ -144,13 +144,19 @@ func (f *form) refusal(err error) error {
 	if !ok {
 		return err
 	}
-	token, _, _ := strings.Cut(pointer, "/")
-	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-	if f.secrecy.Hides() { // the hub's words might quote it
-		return f.wrong(name, "this is not what the agent can take")
+	tokens := strings.Split(pointer, "/")
+	for i, t := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+	}
+	name, within := tokens[0], ""
+	if len(tokens) > 1 {
+		within = "in it, at " + cleanLine(strings.Join(tokens[1:], " › ")) + ", "
+	}
+	if f.secrecy.Member(name).Hides() { // the hub's words might quote it
+		return f.wrong(name, within+"this is not what the agent can take")
 	}
 	because := strings.TrimPrefix(e.Message, "The value does not meet the request's schema: ")
-	return f.wrong(name, "this is not what the agent can take: "+strings.TrimSuffix(cleanLine(because), "."))
+	return f.wrong(name, within+"this is not what the agent can take: "+strings.TrimSuffix(cleanLine(because), "."))
 }
 
 // show tells what the fields are, one a line.

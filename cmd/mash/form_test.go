@@ -68,7 +68,7 @@ func TestFieldsReadLikeThePage(t *testing.T) {
 		}
 	}
 	refused := ma2h.FieldErrorf(ma2h.CodeInvalidField, "/value/n/0", "The value does not meet the request's schema: got 7, want a prime.")
-	if got, want := f.refusal(refused).Error(), "How many: this is not what the agent can take: got 7, want a prime"; got != want {
+	if got, want := f.refusal(refused).Error(), "How many: in it, at 0, this is not what the agent can take: got 7, want a prime"; got != want {
 		t.Errorf("refusal = %s, want %s", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -41,7 +42,12 @@ func listenCommand(flags *flag.FlagSet) action {
 	l := &listener{denied: map[string]bool{}}
 	allow := listFlag(flags, "allow")
 	flags.StringVar(&l.label, "session", "", "")
-	flags.StringVar(&l.command, "exec", "", "")
+	flags.Func("exec", "", func(command string) error { // an empty one would acknowledge what nobody has handled
+		if l.command = command; strings.TrimSpace(command) == "" {
+			return errors.New("wants a command")
+		}
+		return nil
+	})
 	flags.BoolVar(&l.once, "once", false, "")
 	flags.Func("ttl", "", func(s string) (err error) { l.ttl, err = waitingTime(s); return err })
 	return func(ctx context.Context, p *program, args []string) error {
@@ -83,6 +89,7 @@ func (l *listener) listen(ctx context.Context) error {
 	fmt.Fprintf(l.p.stderr, "%s listens under %s.\nIt takes asks and tasks of %s.\n",
 		cleanLine(me.Actor), l.box.Session, cleanLine(l.policy.String()))
 	defer func() { l.closeSession(context.WithoutCancel(ctx)) }()
+	began := time.Now()
 	for {
 		took, err := l.round(ctx)
 		switch {
@@ -91,6 +98,10 @@ func (l *listener) listen(ctx context.Context) error {
 		case err == nil:
 		case isGone(err):
 			fmt.Fprintf(l.p.stderr, "The session %s has ended; a new one begins.\n", l.box.Session)
+			if err := sleepFor(ctx, leastLife-time.Since(began)); err != nil {
+				return err
+			}
+			began = time.Now()
 			if err := l.register(ctx); err != nil {
 				return err
 			}
@@ -100,6 +111,9 @@ func (l *listener) listen(ctx context.Context) error {
 		}
 	}
 }
+
+// leastLife is how far apart sessions begin at least, whatever the hub says of them.
+const leastLife = 2 * time.Second
 
 // register begins a session.
 func (l *listener) register(ctx context.Context) error {

@@ -58,7 +58,7 @@ func personInvite(ctx context.Context, p *program, c *client.Client, f *personFl
 	if f.json {
 		return p.printJSON(made)
 	}
-	fmt.Fprintf(p.stdout, "Hand this link to %s, and to nobody else. It works once, until %s, and is shown only here:\n\n  %s\n",
+	fmt.Fprintf(p.stdout, "Hand this link to %s, and to nobody else.\nIt works once, until %s, and is shown only here:\n\n  %s\n",
 		clean(made.Name), made.ExpiresAt.Local().Format("2006-01-02 15:04"), made.URL)
 	return nil
 }

@@ -176,6 +176,9 @@ func (f *serveFlags) welcome(ctx context.Context, p *program, s *localhub.Server
 		fmt.Fprintf(p.stdout, "\nThe owner's token in the data folder was revoked. It holds a new one now.\n")
 	}
 	fmt.Fprintf(p.stdout, "\nYour inbox. The link signs you in, once, within a day:\n  %s\n", link)
+	if s.MetricsOpen() {
+		fmt.Fprintf(p.stdout, "\nMetrics are at %s, in plain HTTP, for whoever reaches that.\n", f.metrics)
+	}
 	agents, err := s.Hub.Agents(ctx, s.Owner)
 	if err != nil {
 		return err

@@ -19,8 +19,9 @@ func TestOption(t *testing.T) {
 		"eu":                       {Value: "eu"},
 		"eu=Europe":                {Value: "eu", Label: "Europe"},
 		"eu=Europe: close to us":   {Value: "eu", Label: "Europe", Description: "close to us"},
-		"eu=:close":                {Value: "eu", Description: "close"},
-		"a:b=At 12:30, or=earlier": {Value: "a:b", Label: "At 12", Description: "30, or=earlier"},
+		"eu=: close":               {Value: "eu", Description: "close"},
+		"a:b=At 12:30, or=earlier": {Value: "a:b", Label: "At 12:30, or=earlier"},
+		"t=12:30: high noon":       {Value: "t", Label: "12:30", Description: "high noon"},
 	} {
 		if diff := cmp.Diff(want, option(in)); diff != "" {
 			t.Errorf("option(%q) (-want +got):\n%s", in, diff)

@@ -145,6 +145,9 @@ func (p *program) showAnswers(m *client.Reading, data string) {
 		for _, o := range r.EffectiveOptions() {
 			say(valueArg(o.Value), optionNote(o))
 		}
+		if v, err := ma2h.ParseVersion(m.Message.Version); err == nil && r.Editable(v) {
+			say("TEXT", "   # in words of your own, in quotes")
+		}
 	}
 	if r.Ignorable() {
 		say("--decline", "")

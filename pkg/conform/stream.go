@@ -133,7 +133,7 @@ func (s *stream) found(key string) *entry {
 	defer s.mu.Unlock()
 	for _, e := range s.events {
 		var element map[string]json.RawMessage
-		if json.Unmarshal([]byte(e.data), &element) == nil && strings.Contains(e.data, `"`+key+`"`) {
+		if e.id == key && json.Unmarshal([]byte(e.data), &element) == nil {
 			return s.m.verified(s.first, element)
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Server) stream(c *call) (any, error) {
 	if err != nil && ma2h.AsError(err) == nil {
 		_ = internal(s.Log, c.r, err) // which only the log is told
 	}
-	e.close()
+	e.close(err)
 	return written{}, nil
 }
 
@@ -81,9 +81,13 @@ func (e *events) Beat() error {
 	return e.send([]byte(": it is still open\n\n"))
 }
 
-// close says that the stream ends of itself, and leaves the connection to the next request.
-func (e *events) close() {
-	if e.send([]byte(": it ends here; open it again\n\n")) == nil {
+// close says that the stream ends of itself, and leaves the connection to the next request. Who may not go on is not told to.
+func (e *events) close(why error) {
+	last := ": it ends here; open it again\n\n"
+	if ma2h.AsError(why) != nil {
+		last = ": it ends here\n\n"
+	}
+	if e.send([]byte(last)) == nil {
 		_ = e.out.SetWriteDeadline(time.Time{}) // not every connection has one
 	}
 }

@@ -122,8 +122,9 @@ func (h *Hub) signs(ctx context.Context, c *Caller, agentIDs []string) ([]signsO
 		at[all[i].agent.Ref] = i
 	}
 	for _, s := range sessions {
-		i := at[s.AgentRef]
-		all[i].sessions = append(all[i].sessions, s)
+		if i, ok := at[s.AgentRef]; ok {
+			all[i].sessions = append(all[i].sessions, s)
+		}
 	}
 	return all, nil
 }

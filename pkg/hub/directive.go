@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/mash-hub/mash/pkg/lifecycle"
 	"github.com/mash-hub/mash/pkg/ma2h"
 	"github.com/mash-hub/mash/pkg/record"
 )
@@ -70,15 +71,20 @@ func (h *Hub) direct(ctx context.Context, c *Caller, account string, d *ma2h.Dir
 	if err != nil {
 		return nil, err
 	}
+	// From here on it is accepted. What cannot be read any more is not known: an error would have it sent twice.
+	sent := &Directed{ID: d.ID, Destination: ma2h.Destination{State: lifecycle.Unknown}}
 	session, err := h.arrived(ctx, m, now)
+	sent.Status = m.track()
 	if err != nil {
-		return nil, err
+		return sent, nil
 	}
 	if session != nil {
 		to.session = session
 	}
-	reach, err := h.reachOf(ctx, to, now)
-	return &Directed{ID: d.ID, Status: m.track(), Destination: reach}, err
+	if reach, err := h.reachOf(ctx, to, now); err == nil {
+		sent.Destination = reach
+	}
+	return sent, nil
 }
 
 // putDirective commits a directive, its row, and the deed.

@@ -86,10 +86,17 @@ func (h *Hub) addressedBy(ctx context.Context, ids []string) ([]keyed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what is acknowledged: %w", err)
 	}
-	return slices.DeleteFunc(all, func(k keyed) bool {
+	there := all[:0]
+	for _, k := range all {
 		rec, _ := read.seen(k.stateKey())
-		return k.take(rec) != nil
-	}), nil
+		switch err := k.take(rec); {
+		case err == nil:
+			there = append(there, k)
+		case ma2h.AsError(err) == nil: // it is there, and cannot be read
+			return nil, fmt.Errorf("read what is acknowledged: %w", err)
+		}
+	}
+	return there, nil
 }
 
 // ackKey reads the form of an ack key: that of a directive or message, of a resolution or of a receipt.
@@ -197,8 +204,8 @@ func (h *Hub) consumeMail(ctx context.Context, c consumer, m *message) (bool, *m
 		}
 		_, over := p.end(m.state.Mail, c.now)
 		switch {
-		case p.row.Rev == "":
-			err = h.afresh(ctx, m)
+		case p.row.Rev == "": // it has ended since the state was read
+			err = h.reload(ctx, m)
 		case over:
 			err = h.settleWhole(ctx, m, c.now)
 		case p.entry.Claims == 0 && m.state.Push == nil || p.entry.over(c.now): // a webhook may be at it while it acknowledges

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +35,36 @@ func TestMailToASessionThatIsBeingClosedIsNeverLeftUnsettled(t *testing.T) {
 			h.must(err)
 			sent := h.race(alpha, beta, made.Session.ID, round)
 			h.settledAll(made.Session.ID, sent)
+		}
+	})
+}
+
+// What is committed is accepted, though the look at its destination afterwards fails: an error would have it sent twice.
+func TestWhatIsCommittedIsAcceptedThoughALookFails(t *testing.T) {
+	inHouses(t, func(h *house) {
+		h.must(h.SetInterAgent(t.Context(), h.ada, true))
+		alpha, beta := h.agent("alpha"), h.agent("beta")
+		made, err := h.Register(t.Context(), beta, &ma2h.Register{})
+		h.must(err)
+		mine := *h.Hub
+		mine.Store = stumblingOn(h.Store)
+		sent, err := mine.Submit(t.Context(), alpha, h.addressed("once", made.Session.ID))
+		h.must(err)
+		if d := sent.Ack.Destination; d == nil || d.State != "unknown" {
+			t.Errorf("the destination is %+v, want it unknown", d)
+		}
+		mine.Store = stumblingOn(h.Store)
+		told, err := mine.Direct(t.Context(), h.ada, &ma2h.Directive{To: "agent:beta#" + made.Session.ID, Title: "Stop"})
+		h.must(err)
+		if told.Destination.State != "unknown" {
+			t.Errorf("the destination is %+v, want it unknown", told.Destination)
+		}
+		drained, err := h.Drain(t.Context(), beta, hub.DrainOptions{Session: made.Session.ID})
+		h.must(err)
+		for _, id := range []string{sent.Ack.ID, told.ID} {
+			if !strings.Contains(string(drained), id) {
+				t.Errorf("%s was accepted and does not come: %s", id, drained)
+			}
 		}
 	})
 }

@@ -46,7 +46,7 @@ func (h *Hub) checkCallback(ctx context.Context, a *Agent, c *ma2h.Callback, fie
 	ref, member := refOf(c.Auth)
 	if _, err := h.pushKey(ctx, a, ref); err != nil {
 		return ma2h.FieldErrorf(ma2h.CodeInvalidField, field+"/auth/"+member,
-			"The agent has no secret of this name here; the names of its secrets stand in its settings, %s first of all.", PushSecretRef)
+			"The agent has no secret of this name here; an owner sees their names, such as %s, on the agent's page, and makes others there.", PushSecretRef)
 	}
 	return nil
 }

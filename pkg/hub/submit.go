@@ -183,15 +183,26 @@ func (h *Hub) create(
 	m := &message{tail: tail, rec: put.Record, state: *s, content: content}
 	h.announce(ctx, m)
 	h.Bell.Ring(ctx, AccountLane(s.Account))
-	if s.Mail != nil {
+	return &Submitted{Ack: h.accepted(ctx, c, m, now), Warnings: warnings}, nil
+}
+
+// accepted is the ack of a message that has just been committed. What of its destination cannot be read any more is not known: an
+// error would have it sent twice, where it has no key.
+func (h *Hub) accepted(ctx context.Context, c *Caller, m *message, now time.Time) ma2h.SubmitAck {
+	if m.state.Mail != nil {
 		session, err := h.arrived(ctx, m, now)
 		if err != nil {
-			return nil, err
+			ack := h.ackOfSubmit(m)
+			ack.Destination = &ma2h.Destination{State: lifecycle.Unknown}
+			return ack
 		}
 		c = c.having(session)
 	}
 	ack, err := h.submitAck(ctx, c, m, now)
-	return &Submitted{Ack: ack, Warnings: warnings}, err
+	if err != nil {
+		ack.Destination = &ma2h.Destination{State: lifecycle.Unknown}
+	}
+	return ack
 }
 
 // address makes a state that of an addressed message, where e is one, and returns the write of its row.
@@ -305,18 +316,22 @@ func (h *Hub) countOpen(ctx context.Context, agentRef string, limit int) (int, e
 // submitAck is the answer that a message's submit gets, the first time and ever after (spec §8.1): of a notify that is
 // addressed, its mailbox track as it stands.
 func (h *Hub) submitAck(ctx context.Context, c *Caller, m *message, now time.Time) (ma2h.SubmitAck, error) {
-	s := &m.state
-	ack := ma2h.SubmitAck{
-		ID: s.ID, Status: m.status(),
-		PollURL:   h.Settings.BaseURL + "/v1/messages/" + s.ID,
-		ReviewURL: h.Settings.BaseURL + "/inbox/" + s.ID,
-	}
-	if s.Mail == nil {
+	ack := h.ackOfSubmit(m)
+	if m.state.Mail == nil {
 		return ack, nil
 	}
 	var err error
-	ack.Destination, err = h.reachability(ctx, c, s.Mail.To, now)
+	ack.Destination, err = h.reachability(ctx, c, m.state.Mail.To, now)
 	return ack, err
+}
+
+// ackOfSubmit is the ack of a submit without its destination.
+func (h *Hub) ackOfSubmit(m *message) ma2h.SubmitAck {
+	return ma2h.SubmitAck{
+		ID: m.state.ID, Status: m.status(),
+		PollURL:   h.Settings.BaseURL + "/v1/messages/" + m.state.ID,
+		ReviewURL: h.Settings.BaseURL + "/inbox/" + m.state.ID,
+	}
 }
 
 // status is that of a message as it is shown: of one that has nothing but a mailbox track, that.

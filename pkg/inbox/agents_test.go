@@ -226,7 +226,7 @@ func TestMembersSeeAgentsAndChangeNone(t *testing.T) {
 	r = r.joined("bob", "member", good)
 	for _, path := range []string{"/agents", at, at + "/revoke"} {
 		p := r.get(path).is(http.StatusOK)
-		p.says("deploybot/dev-team", "Only an owner of the account may change agents.")
+		p.says("deploybot/dev-team", "Only an owner of the account may add, change or revoke agents.")
 		for _, f := range p.find("form", "", "") {
 			if attr(f, "method") == "post" {
 				t.Errorf("%s offers a member %s", path, render(f))

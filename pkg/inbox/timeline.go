@@ -2,6 +2,8 @@ package inbox
 
 import (
 	"html/template"
+	"slices"
+	"time"
 
 	"github.com/mash-hub/mash/pkg/hub"
 	"github.com/mash-hub/mash/pkg/ma2h"
@@ -11,6 +13,22 @@ import (
 type event struct {
 	Text  template.HTML
 	State string // todo for what is still to come, maybe for what need not come, missed for what did not, or empty
+
+	at time.Time // of attempts and of what shows that one was not needed any more
+}
+
+// inOrder puts attempts and deliveries in the order of their times; what has none stays behind them.
+func inOrder(all []event) []event {
+	slices.SortStableFunc(all, func(a, b event) int {
+		switch {
+		case a.at.IsZero() == b.at.IsZero():
+			return a.at.Compare(b.at)
+		case a.at.IsZero():
+			return 1
+		}
+		return -1
+	})
+	return all
 }
 
 // events is the story of a message: asked, seen, ended, delivered, acknowledged, and the pushes between.
@@ -35,7 +53,7 @@ func (v *visit) events(m *hub.Reading) []event {
 		return append(out, v.toBeAnswered(m), v.toBeDelivered(m), v.mayAcknowledge())
 	}
 	out = append(out, event{Text: v.outcome(m)})
-	return append(append(out, v.attempts(m.Callback)...), v.track(m)...)
+	return append(out, inOrder(append(v.attempts(m.Callback), v.track(m)...))...)
 }
 
 func (v *visit) said(key string, parts ...any) event { return event{Text: v.words.html(key, parts...)} }
@@ -51,7 +69,9 @@ func (v *visit) attempts(c *hub.CallbackView) []event {
 		return nil
 	}
 	for i, a := range c.Attempts {
-		out = append(out, v.said("event.push", c.Earlier+i+1, v.attempt(a), v.clock.at(a.At)))
+		e := v.said("event.push", c.Earlier+i+1, v.attempt(a), v.clock.at(a.At))
+		e.at = a.At
+		out = append(out, e)
 	}
 	return out
 }
@@ -100,6 +120,7 @@ func (v *visit) track(m *hub.Reading) []event {
 		return []event{v.still("missed", "event.unseen")}
 	}
 	out := []event{v.said("event.delivered", v.at(d.DeliveredAt))}
+	out[0].at, _ = ma2h.ParseTime(d.DeliveredAt)
 	if d.AcknowledgedAt == "" {
 		return append(out, v.mayAcknowledge())
 	}
@@ -107,6 +128,7 @@ func (v *visit) track(m *hub.Reading) []event {
 	if d.Ack != nil && d.Ack.Note != "" {
 		e = v.said("event.acknowledged.note", v.at(d.AcknowledgedAt), clean(d.Ack.Note).short(300))
 	}
+	e.at, _ = ma2h.ParseTime(d.AcknowledgedAt)
 	return append(out, e)
 }
 

@@ -8,6 +8,11 @@ import (
 )
 
 // loopback says whether a listen address can be reached from this machine only.
+// MetricsOpen says whether others than this machine may be able to read the metrics.
+func (s *Server) MetricsOpen() bool {
+	return s.watchers != nil && !loopback(s.watchers.Addr().String())
+}
+
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -194,7 +194,7 @@ func (s *Server) wire(ctx context.Context, c Config) error {
 	}
 	s.clock = newClockwork(c.Log)
 	s.metrics = metrics.New(c.Version)
-	s.Hub = hub.New(s.store, s.keys, counted{pusher, s.metrics}, &Bell{}, s.clock, settings)
+	s.Hub = hub.New(s.store, s.keys, counted{pusher, s.metrics, c.Log}, &Bell{}, s.clock, settings)
 	s.Hub.Prover = pusher
 	s.clock.fire, s.clock.due = s.Hub.Fire, s.store.Due
 	s.count()

@@ -3,6 +3,7 @@ package localhub
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"sync"
@@ -33,7 +34,9 @@ func (s *Server) Run(ctx context.Context) error {
 	go func() { served <- s.http.Serve(s.listener) }()
 	var err error
 	select {
-	case err = <-served:
+	case err = <-served: // by itself, and so nobody is served any more
+		close(s.draining)
+		close(s.stopping)
 	case <-ctx.Done():
 		err = s.shutdown(ctx)
 	}
@@ -140,9 +143,10 @@ func (s *Server) count() {
 type counted struct {
 	hub.Pusher
 	metrics *metrics.Metrics
+	log     *slog.Logger
 }
 
-// Push makes the attempt and counts it.
+// Push makes the attempt, counts it, and logs one that failed.
 func (c counted) Push(ctx context.Context, p hub.Push) hub.PushResult {
 	began := time.Now()
 	r := c.Pusher.Push(ctx, p)
@@ -151,5 +155,8 @@ func (c counted) Push(ctx context.Context, p hub.Push) hub.PushResult {
 		result = string(r.Failure)
 	}
 	c.metrics.Push(result, time.Since(began))
+	if !r.Delivered() && c.log != nil {
+		c.log.WarnContext(ctx, "push failed", "id", p.MessageID, "attempt", p.Attempt, "result", result)
+	}
 	return r
 }
