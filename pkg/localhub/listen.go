@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// loopback says whether a listen address can be reached from this machine only.
 // MetricsOpen says whether others than this machine may be able to read the metrics.
 func (s *Server) MetricsOpen() bool {
 	return s.watchers != nil && !loopback(s.watchers.Addr().String())
 }
 
+// loopback says whether a listen address can be reached from this machine only.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
