@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# make aws-smoke: one ask, from its submit to its verified answer, and two directives, to their acks, at the stack that make aws-deploy has deployed.
+# make aws-smoke: one ask, from its submit to its verified answer, and two directives, to their acks, at the stack that
+# make aws-deploy has deployed.
 . "$(dirname "$0")/parts.sh"
 
 stack=${AWS_HOME:-.tools/aws}-stack.json

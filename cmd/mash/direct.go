@@ -79,7 +79,7 @@ func pickedUp(d ma2h.Destination) string {
 	case "offline":
 		return "The agent is not listening now, and gets it on its next run."
 	}
-	return "The agent has never listened so far, and gets it on its first run."
+	return "Nothing is known of when the agent listened; it gets it on its next run."
 }
 
 func (p *program) showDirective(ctx context.Context, f *directFlags, id string) error {

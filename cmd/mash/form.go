@@ -144,10 +144,7 @@ func (f *form) refusal(err error) error {
 	if !ok {
 		return err
 	}
-	tokens := strings.Split(pointer, "/")
-	for i, t := range tokens {
-		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
-	}
+	tokens := ma2h.Tokens("/" + pointer)
 	name, within := tokens[0], ""
 	if len(tokens) > 1 {
 		within = "in it, at " + cleanLine(strings.Join(tokens[1:], " › ")) + ", "

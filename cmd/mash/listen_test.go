@@ -286,6 +286,35 @@ func TestListen_LivesThroughAHubThatIsAway(t *testing.T) {
 	}
 }
 
+// A hub that forgets each session at once is not asked for the next without a pause.
+func TestListen_BeginsNoSessionRightAfterAnother(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	target, err := url.Parse(h.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass, begun := httputil.NewSingleHostReverseProxy(target), make(chan time.Time, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v1/inbox":
+			w.WriteHeader(http.StatusGone)
+			_, _ = w.Write([]byte(`{"error":{"code":"gone","message":"The session has ended."}}`))
+			return
+		case r.URL.Path == "/v1/sessions":
+			begun <- time.Now()
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	_, _, stop := listens(t, server.URL, h.helper.Token)
+	first := <-begun
+	if second := <-begun; second.Sub(first) < leastLife-100*time.Millisecond {
+		t.Errorf("a second session begins %s after the first", second.Sub(first))
+	}
+	stop()
+}
+
 func TestListen_ItsSessionLivesWhileACommandRuns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(s *hub.Settings) { s.MinTTL = time.Second })

@@ -4,7 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/mash-hub/mash/pkg/client"
+	"github.com/mash-hub/mash/pkg/ma2h"
 )
 
 // mailCommand is `mash agent mail`: whether the agents of the account may write to each other.
@@ -37,7 +41,7 @@ func sendersCommand(flags *flag.FlagSet) action {
 const noAgent = "none"
 
 func agentSenders(ctx context.Context, p *program, d *desk, _ *callbackFlags, args []string) error {
-	name, senders, who := args[0], strings.Split(args[1], ","), args[1]
+	name, senders, who := args[0], namesIn(args[1]), args[1]
 	switch args[1] {
 	case everyAgent:
 		senders, who = nil, "every agent of the account"
@@ -48,6 +52,29 @@ func agentSenders(ctx context.Context, p *program, d *desk, _ *callbackFlags, ar
 		return err
 	}
 	fmt.Fprintf(p.stdout, "To %s may write: %s.\n", clean(name), clean(who))
+	return p.sayStrangers(ctx, d, senders)
+}
+
+// namesIn reads names with commas between them.
+func namesIn(text string) []string {
+	names := strings.Split(text, ",")
+	for i, n := range names {
+		names[i] = strings.TrimPrefix(strings.TrimSpace(n), ma2h.AgentPrefix)
+	}
+	return names
+}
+
+// sayStrangers tells which of these are no agents, who may be so yet, or be misspelt.
+func (p *program) sayStrangers(ctx context.Context, d *desk, names []string) error {
+	agents, err := d.ListAgents(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if !slices.ContainsFunc(agents, func(a client.Agent) bool { return a.ID == n }) {
+			fmt.Fprintf(p.stderr, "Note: there is no agent %s yet.\n", clean(n))
+		}
+	}
 	return nil
 }
 

@@ -82,6 +82,18 @@ func TestMetrics_AreNotForStrangers(t *testing.T) {
 	}
 }
 
+func TestMetrics_ThatOthersMayReadAreNamed(t *testing.T) {
+	t.Parallel()
+	const said = "in plain HTTP, for whoever reaches that"
+	for address, others := range map[string]bool{"0.0.0.0:0": true, "127.0.0.1:0": false} {
+		h := startHub(t, filepath.Join(t.TempDir(), "data"), "--metrics", address)
+		h.stop()
+		if got := strings.Contains(h.stdout.String(), said); got != others {
+			t.Errorf("--metrics %s: %s", address, &h.stdout)
+		}
+	}
+}
+
 // TestMetrics_AtAnAddressOfTheirOwnAreNowhereElse gives them one, on a hub that otherwise shows them itself and on one that
 // does not.
 func TestMetrics_AtAnAddressOfTheirOwnAreNowhereElse(t *testing.T) {

@@ -76,8 +76,8 @@ func (d *Drained) add(ctx context.Context, b *Mailbox, me ma2h.Address, element 
 // Drain takes what waits in the mailbox and verifies each entry: its signature, over what was received and for this
 // addressee, under the hub's keys; that it is fresh and came for the first time; its shape; and that it is for this agent
 // and, where it names a session, for this one (spec §9.7, §9.8, §13.4). Asks and tasks of agents are handed over as Policy
-// allows. What a drain delivers is hidden from others for the
-// hub's visibility timeout; act once for each entry, as Acted does, and then Ack it, else it comes again.
+// allows. What a drain delivers is hidden from others for the hub's visibility timeout; act once for each entry, as Acted does,
+// and then Ack it, else it comes again.
 //
 // The errors are ErrNoKeys, before anything was taken, and those of a session that cannot be presented: not_found; gone,
 // after which an agent registers anew; and session_closed_by_operator, after which it must not.

@@ -152,8 +152,7 @@ func (a *answer) shows(pointer, value, want string) *answer {
 }
 
 func lookUp(v any, pointer string) any {
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	for _, token := range ma2h.Tokens(pointer) {
 		switch in := v.(type) {
 		case map[string]any:
 			v = in[token]

@@ -123,11 +123,11 @@ func survivesRestart(t *trial) {
 	}
 	t.able(t.home.restart(t.ctx), "a restart of the hub")
 	e := endpoint.Of(endpoint.Discovery)
-	t.soon(func() bool {
+	there := func() bool {
 		a, err := t.try(nil, e.Method, e.Path, nil)
 		return err == nil && a.status == http.StatusOK
-	},
-		"a hub that is there again (spec §8.0)")
+	}
+	t.soon(there, "a hub that is there again (spec §8.0)")
 	for id, state := range map[string]string{acked: "acknowledged", seen: "delivered", unseen: "queued"} {
 		t.track(id).shows("/state", state, "the track of a directive survives a restart (spec §3.1)")
 	}

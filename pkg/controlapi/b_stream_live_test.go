@@ -82,6 +82,7 @@ func TestB60_AStreamEndsBeforeItsLeaseAndReconnectingRenews(t *testing.T) {
 		id := bot.accepted(s.notify(mailTo("agent:worker")))
 		l.hearsAll(id)
 		l.ends()
+		same(s.t, "its last words", l.said, ": it ends here; open it again")
 		if now := time.Now(); !now.Before(first) {
 			s.t.Errorf("the stream ended %s after the lease", now.Sub(first))
 		}
@@ -128,6 +129,7 @@ func TestB48_AStreamEndsWithItsSession(t *testing.T) {
 				l := m.listens()
 				kill(m)
 				same(s.t, "what comes", l.ends(), []string{})
+				same(s.t, "its last words, to who may not open it again", l.said, ": it ends here")
 				s.direct("agent:for " + what)
 				if a := m.send("GET", m.at("/v1/inbox/stream"), nil).is(http.StatusGone); what == "closed" {
 					a.refused(http.StatusGone, ma2h.CodeGone, "")

@@ -17,6 +17,7 @@ const patience = 30 * time.Second
 type listener struct {
 	m      *mouth
 	events chan event // closed at the end of the stream
+	said   string     // the last comment, once it has ended
 	leave  context.CancelFunc
 }
 
@@ -39,7 +40,7 @@ func (m *mouth) listens() *listener {
 	if resp.StatusCode != http.StatusOK {
 		m.s.t.Fatalf("a stream = %s, want 200", resp.Status)
 	}
-	l := &listener{m, make(chan event, 100), leave}
+	l := &listener{m: m, events: make(chan event, 100), leave: leave}
 	go l.read(resp)
 	return l
 }
@@ -51,6 +52,9 @@ func (l *listener) read(resp *http.Response) {
 	lines.Buffer(nil, 8<<20)
 	var e event
 	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), ": ") {
+			l.said = lines.Text()
+		}
 		name, value, _ := strings.Cut(lines.Text(), ": ")
 		switch name {
 		case "event":

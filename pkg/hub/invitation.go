@@ -188,7 +188,7 @@ func (h *Hub) accept(ctx context.Context, i *Invitation, newPassword string, b B
 	p.Epoch++
 	p.TokensFrom = p.Epoch
 	c := &Caller{Account: i.Account, Person: &p}
-	token, session := h.session(c, LoginInvitation, b)
+	token, session := h.session(c, LoginInvitation, b, "")
 	writes := []record.Write{
 		record.Erase(i.login.Key, i.login.Rev), record.Check(i.inviter.Key, i.inviter.Rev),
 		record.Put(personRecord(&p), i.person.Rev), session,

@@ -69,8 +69,8 @@ func loginRecord(key record.Key, l *Login) record.Record {
 }
 
 // session makes a web session of the person, a new one at each signing in.
-func (h *Hub) session(c *Caller, via LoginUse, b Browser) (string, record.Write) {
-	return h.login(c, Login{Use: LoginSession, Via: via, Browser: b.Summary}, SessionIdle)
+func (h *Hub) session(c *Caller, via LoginUse, b Browser, with string) (string, record.Write) {
+	return h.login(c, Login{Use: LoginSession, Via: via, Browser: b.Summary, With: with}, SessionIdle)
 }
 
 // RedeemLink turns a link, once, into a web session. link is the record of the link as it was read with the credential.
@@ -79,7 +79,7 @@ func (h *Hub) RedeemLink(ctx context.Context, c *Caller, link record.Record, b B
 	if err := Decode(link, &l); err != nil {
 		return "", err
 	}
-	token, write := h.login(c, Login{Use: LoginSession, Via: LoginLink, Browser: b.Summary, With: l.With}, SessionIdle)
+	token, write := h.session(c, LoginLink, b, l.With)
 	err := h.Store.Commit(ctx, record.Erase(link.Key, link.Rev), write, h.deed(c, "sign_in", string(LoginLink), h.now()))
 	if err != nil {
 		if record.AsConflict(err) != nil {

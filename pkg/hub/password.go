@@ -139,7 +139,7 @@ func (h *Hub) putPassword(ctx context.Context, c *Caller, p *Person, recs []reco
 		return "", err
 	}
 	own := &Caller{Account: c.Account, Person: p}
-	token, session := h.login(own, Login{Use: LoginSession, Via: ViaPassword, Browser: n.Browser.Summary, With: before.With}, SessionIdle)
+	token, session := h.session(own, ViaPassword, n.Browser, before.With)
 	did := "password_set"
 	writes := append(still, record.Put(personRecord(p), recs[0].Rev), session)
 	if n.New == "" {

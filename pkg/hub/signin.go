@@ -57,7 +57,7 @@ func (h *Hub) SignIn(ctx context.Context, name, guess string, b Browser) (*Calle
 		return nil, "", err
 	}
 	c := &Caller{Account: Account{Ref: p.Account}, Person: &p}
-	token, session := h.session(c, ViaPassword, b)
+	token, session := h.session(c, ViaPassword, b, "")
 	if err := h.Store.Commit(ctx, session, h.deed(c, "sign_in", string(ViaPassword), h.now())); err != nil {
 		return nil, "", fmt.Errorf("sign in: %w", err)
 	}

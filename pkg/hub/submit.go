@@ -189,16 +189,14 @@ func (h *Hub) create(
 // accepted is the ack of a message that has just been committed. What of its destination cannot be read any more is not known: an
 // error would have it sent twice, where it has no key.
 func (h *Hub) accepted(ctx context.Context, c *Caller, m *message, now time.Time) ma2h.SubmitAck {
-	if m.state.Mail != nil {
-		session, err := h.arrived(ctx, m, now)
-		if err != nil {
-			ack := h.ackOfSubmit(m)
-			ack.Destination = &ma2h.Destination{State: lifecycle.Unknown}
-			return ack
-		}
-		c = c.having(session)
+	if m.state.Mail == nil {
+		return h.ackOfSubmit(m)
 	}
-	ack, err := h.submitAck(ctx, c, m, now)
+	session, err := h.arrived(ctx, m, now)
+	ack := h.ackOfSubmit(m)
+	if err == nil {
+		ack.Destination, err = h.reachability(ctx, c.having(session), m.state.Mail.To, now)
+	}
 	if err != nil {
 		ack.Destination = &ma2h.Destination{State: lifecycle.Unknown}
 	}
@@ -313,8 +311,8 @@ func (h *Hub) countOpen(ctx context.Context, agentRef string, limit int) (int, e
 	return n, nil
 }
 
-// submitAck is the answer that a message's submit gets, the first time and ever after (spec §8.1): of a notify that is
-// addressed, its mailbox track as it stands.
+// submitAck is the answer that a message's submit gets when it comes again (spec §8.1): of a notify that is addressed, its mailbox
+// track as it stands.
 func (h *Hub) submitAck(ctx context.Context, c *Caller, m *message, now time.Time) (ma2h.SubmitAck, error) {
 	ack := h.ackOfSubmit(m)
 	if m.state.Mail == nil {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mash-hub/mash/pkg/hub"
 )
@@ -78,6 +81,28 @@ func TestB78_ThePageSaysWhyAnAnswerDoesNotArrive(t *testing.T) {
 			state = "The hub gave up pushing the answer to bot.example at 14:20 UTC."
 		}
 		page.says(c.why, state, "Push 1:", "Send again").lacks("secret-path")
+	}
+}
+
+// What happened to an answer stands in the order in which it did, whichever way it took.
+func TestTheStoryOfAnAnswerIsInOrder(t *testing.T) {
+	t.Parallel()
+	r := signedIn(t)
+	id, _ := r.owed(hub.PushResult{Status: 503})
+	r.pass(time.Minute)
+	r.pulled(id)
+	r.pass(time.Hour)
+	r.fire(id)
+	got := []string{}
+	for _, step := range r.story(id) {
+		for _, what := range []string{"Push 1", "Push 2", "Delivered"} {
+			if strings.HasPrefix(step, what) {
+				got = append(got, what)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"Push 1", "Delivered", "Push 2"}, got); diff != "" {
+		t.Errorf("steps (-want +got)\n%s\nof %q", diff, r.story(id))
 	}
 }
 

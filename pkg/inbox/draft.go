@@ -193,8 +193,8 @@ func (d *draft) at(pointer string) *field {
 	}
 	var found *field
 	fields := d.fields
-	for token := range strings.SplitSeq(rest, "/") {
-		next := inner(found, fields, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+	for _, token := range ma2h.Tokens("/" + rest) {
+		next := inner(found, fields, token)
 		if next == nil {
 			return found
 		}

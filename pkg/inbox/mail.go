@@ -144,8 +144,8 @@ func (v *visit) mailStory(m *hub.Reading) []event {
 	case m.Response == nil:
 		return append(out, v.toBeAnswered(m), v.still("todo", "event.todo.answer.fetched", from))
 	}
-	out = append(append(out, event{Text: v.outcome(m)}), v.attempts(m.Callback)...)
-	return append(out, v.answerTrack(from, m)...)
+	out = append(out, event{Text: v.outcome(m)})
+	return append(out, inOrder(append(v.attempts(m.Callback), v.answerTrack(from, m)...))...)
 }
 
 // answerTrack is what is known of an answer's way back to the agent that asked (spec §14.2).
@@ -157,9 +157,9 @@ func (v *visit) answerTrack(from template.HTML, m *hub.Reading) []event {
 	case d.State == ma2h.TrackExpired:
 		return []event{v.still("missed", "event.answer.unseen", from)}
 	}
-	out := []event{v.said("event.answer.fetched", from, v.at(d.DeliveredAt))}
+	out := []event{v.said("event.answer.fetched", from, v.at(d.DeliveredAt)).on(d.DeliveredAt)}
 	if d.AcknowledgedAt != "" {
-		out = append(out, v.said("event.answer.acknowledged", from, v.at(d.AcknowledgedAt)))
+		out = append(out, v.said("event.answer.acknowledged", from, v.at(d.AcknowledgedAt)).on(d.AcknowledgedAt))
 	}
 	return out
 }

@@ -17,6 +17,17 @@ type event struct {
 	at time.Time // of attempts and of what shows that one was not needed any more
 }
 
+// dated is the event with its time, and on with one as the hub writes it.
+func (e event) dated(at time.Time) event {
+	e.at = at
+	return e
+}
+
+func (e event) on(stamp string) event {
+	at, _ := ma2h.ParseTime(stamp)
+	return e.dated(at)
+}
+
 // inOrder puts attempts and deliveries in the order of their times; what has none stays behind them.
 func inOrder(all []event) []event {
 	slices.SortStableFunc(all, func(a, b event) int {
@@ -69,9 +80,7 @@ func (v *visit) attempts(c *hub.CallbackView) []event {
 		return nil
 	}
 	for i, a := range c.Attempts {
-		e := v.said("event.push", c.Earlier+i+1, v.attempt(a), v.clock.at(a.At))
-		e.at = a.At
-		out = append(out, e)
+		out = append(out, v.said("event.push", c.Earlier+i+1, v.attempt(a), v.clock.at(a.At)).dated(a.At))
 	}
 	return out
 }
@@ -119,8 +128,7 @@ func (v *visit) track(m *hub.Reading) []event {
 	case d.State == ma2h.TrackExpired:
 		return []event{v.still("missed", "event.unseen")}
 	}
-	out := []event{v.said("event.delivered", v.at(d.DeliveredAt))}
-	out[0].at, _ = ma2h.ParseTime(d.DeliveredAt)
+	out := []event{v.said("event.delivered", v.at(d.DeliveredAt)).on(d.DeliveredAt)}
 	if d.AcknowledgedAt == "" {
 		return append(out, v.mayAcknowledge())
 	}
@@ -128,8 +136,7 @@ func (v *visit) track(m *hub.Reading) []event {
 	if d.Ack != nil && d.Ack.Note != "" {
 		e = v.said("event.acknowledged.note", v.at(d.AcknowledgedAt), clean(d.Ack.Note).short(300))
 	}
-	e.at, _ = ma2h.ParseTime(d.AcknowledgedAt)
-	return append(out, e)
+	return append(out, e.on(d.AcknowledgedAt))
 }
 
 // mayAcknowledge is the last step, which no agent has to take.

@@ -34,7 +34,7 @@ func (s *Server) Run(ctx context.Context) error {
 	go func() { served <- s.http.Serve(s.listener) }()
 	var err error
 	select {
-	case err = <-served: // by itself, and so nobody is served any more
+	case err = <-served: // by itself; what waits is to end before the store does
 		close(s.draining)
 		close(s.stopping)
 	case <-ctx.Done():
@@ -155,7 +155,7 @@ func (c counted) Push(ctx context.Context, p hub.Push) hub.PushResult {
 		result = string(r.Failure)
 	}
 	c.metrics.Push(result, time.Since(began))
-	if !r.Delivered() && c.log != nil {
+	if !r.Delivered() {
 		c.log.WarnContext(ctx, "push failed", "id", p.MessageID, "attempt", p.Attempt, "result", result)
 	}
 	return r

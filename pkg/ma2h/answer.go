@@ -106,7 +106,7 @@ func (s *AnswerSchema) Check(value []byte, field string) *Error {
 		return FieldErrorf(CodeInvalidField, field, "Send an object that meets the request's schema, not %s.", kindOf(d.Value))
 	}
 	if at, ok := firstLong(d.Value, ""); ok {
-		return FieldErrorf(CodeInvalidField, field+at, longNumber)
+		return longNumber(field + at)
 	}
 	if !s.cost.affordable(d.Value, len(value)) {
 		return FieldErrorf(CodeInvalidField, field, "The answer is too large for so intricate a schema; send less.")

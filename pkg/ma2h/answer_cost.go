@@ -71,7 +71,7 @@ func (m *meter) value(v any, at string) (cost, *Error) {
 	case json.Number:
 		c.text = len(v)
 		if long(v) {
-			return c, FieldErrorf(CodeInvalidField, "/request/schema"+at, longNumber)
+			return c, longNumber("/request/schema" + at)
 		}
 	case []any:
 		for i, e := range v {
@@ -192,8 +192,11 @@ func stepsOf(re *syntax.Regexp) int {
 	return min(steps, maxPatternSteps+1)
 }
 
-// longNumber is the sentence about a number that is.
-const longNumber = "A number of a form has at most 100 characters and an exponent of at most 400; write a shorter one."
+// longNumber is the error of a number that is too long.
+func longNumber(field string) *Error {
+	return FieldErrorf(CodeInvalidField, field, "A number of a form has at most %d characters and an exponent of at most %d; write a shorter one.",
+		maxNumber, maxExponent)
+}
 
 // long says whether a number is too long to be compared with others again and again.
 func long(n json.Number) bool {

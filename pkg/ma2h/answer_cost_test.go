@@ -80,7 +80,7 @@ func TestNoSchemaTakesLong(t *testing.T) {
 			`{` + repeated(2500, func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}`,
 		},
 		"a number of many digits":      {`{"properties":{"a":{"items":{"enum":[1.` + strings.Repeat("0", 100_000) + `1]}}}}`, `{"a":[` + repeated(900, func(int) string { return "7" }) + `]}`},
-		"an answer of many digits":     {`{"properties":{"a":{"items":{"enum":[1]}}}}`, `{"a":[1.` + strings.Repeat("0", 100_000) + `1]}`},
+		"an answer of many digits":     {`{"properties":{"a":{}}}`, `{"a":[1.` + strings.Repeat("0", 100_000) + `1]}`},
 		"a number of a large exponent": {`{"properties":{"a":{"minimum":1e-100000000}}}`, `{"a":1}`},
 		"patterns that are short to write": {`{"properties":{"p":{"anyOf":[` + repeated(10, func(int) string {
 			return `{"pattern":"` + strings.Repeat("a{1000}", 3000) + `"}`

@@ -70,6 +70,15 @@ func Pointer(parent, token string) string {
 	return parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }
 
+// Tokens returns what a JSON Pointer is made of, from the root on; nothing for the whole document.
+func Tokens(pointer string) []string {
+	tokens := strings.Split(pointer, "/")[1:]
+	for i, t := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+	}
+	return tokens
+}
+
 type parser struct {
 	dec     *jsontext.Decoder
 	inexact bool
