@@ -296,12 +296,12 @@ func TestListen_BeginsNoSessionRightAfterAnother(t *testing.T) {
 	}
 	pass, begun := httputil.NewSingleHostReverseProxy(target), make(chan time.Time, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/v1/inbox":
+		switch r.URL.Path {
+		case "/v1/inbox":
 			w.WriteHeader(http.StatusGone)
 			_, _ = w.Write([]byte(`{"error":{"code":"gone","message":"The session has ended."}}`))
 			return
-		case r.URL.Path == "/v1/sessions":
+		case "/v1/sessions":
 			begun <- time.Now()
 		}
 		pass.ServeHTTP(w, r)
